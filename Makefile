@@ -1,0 +1,26 @@
+# `make demo` and `make test` need nothing but Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+.venv/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: .venv/.installed ## simulate, fit, forecast, score, draw: about two minutes on two cores
+	$(BIN)/comotion demo --out runs/demo
+
+test: .venv/.installed ## the whole test suite
+	$(BIN)/python -m pytest
+
+lint: .venv/.installed ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf .venv runs build dist

@@ -1,0 +1,75 @@
+"""Learn how things move together, with honest uncertainty.
+
+    data ──► encode ──► draw functions ──► integrate ──► observe ──► bound ──► train ──► predict ──► evaluate ──► report
+
+`read` and `simulate` give trajectories, `fit` learns a model, `FittedModel.predict` forecasts,
+`evaluate` scores, `load` reads a model file back. The rooms of the package, from the ground up:
+`data` and `gp`, `functions`, `coordinates`, then `encode`, `dynamics`, `integrate`, `observe` and
+`simulate` side by side, `model`, `objective`, `systems`, `checkpoint`, `predict`, `train`,
+`evaluate`, `report`, `cli`.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from comotion import simulate as simulate
+    from comotion.config import RunConfig, SystemConfig
+    from comotion.data import BadInput, Trajectories, describe, from_frame, read, to_frame, write
+    from comotion.evaluate import evaluate
+    from comotion.predict import FittedModel, load
+    from comotion.systems import system
+    from comotion.train import fit
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BadInput": "comotion.errors",
+    "FittedModel": "comotion.predict",
+    "RunConfig": "comotion.config",
+    "SystemConfig": "comotion.config",
+    "Trajectories": "comotion.data",
+    "describe": "comotion.data",
+    "evaluate": "comotion.evaluate",
+    "fit": "comotion.train",
+    "from_frame": "comotion.data",
+    "load": "comotion.predict",
+    "read": "comotion.data",
+    "simulate": "comotion.simulate",
+    "system": "comotion.systems",
+    "to_frame": "comotion.data",
+    "write": "comotion.data",
+}
+
+__all__ = [
+    "BadInput",
+    "FittedModel",
+    "RunConfig",
+    "SystemConfig",
+    "Trajectories",
+    "describe",
+    "evaluate",
+    "fit",
+    "from_frame",
+    "load",
+    "read",
+    "simulate",
+    "system",
+    "to_frame",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Rooms are imported when first used, so that `import comotion` takes no time."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'comotion' has no attribute '{name}'")
+    value = importlib.import_module(_HOMES[name])
+    if name != "simulate":  # the one public name that is a room itself
+        value = getattr(value, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,108 @@
+"""One safetensors file: arrays by their path in the module, everything else in the header."""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import PyTree
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from comotion.errors import BadInput
+
+FORMAT = 1
+Tree = TypeVar("Tree", bound=PyTree)
+
+
+def write(path: Path, tree: PyTree, header: dict[str, Any]) -> None:
+    """Writes beside the target first, so that a crash never leaves half a file."""
+    arrays = {name: np.asarray(leaf) for name, leaf in _named_arrays(tree)}
+    text = json.dumps(header, sort_keys=True)
+    metadata = {
+        "format": str(FORMAT),
+        "versions": json.dumps(_versions(), sort_keys=True),
+        "header": text,
+        "checksum": _checksum(arrays, text),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".writing")
+    with temporary.open("wb") as file:
+        file.write(save(arrays, metadata))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """All arrays by name and the header; refuses what it cannot vouch for."""
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such file; check the path")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, metadata)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, struct.error) as error:
+        raise _damaged(path, str(error)) from error
+    text = metadata.get("header", "")
+    if metadata.get("checksum") != _checksum(arrays, text):
+        raise _damaged(path, "its checksum does not match its content")
+    return arrays, json.loads(text)
+
+
+def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
+    """`tree` with every array replaced by the one of the same path; none may be left over."""
+    wanted = {name: leaf for name, leaf in _named_arrays(tree)}
+    if wanted.keys() != arrays.keys():
+        odd = sorted(wanted.keys() ^ arrays.keys())[0]
+        raise _damaged(path, f"its weights do not fit its config, for example at {odd}")
+    for name, leaf in wanted.items():
+        if leaf.shape != arrays[name].shape or leaf.dtype != arrays[name].dtype:
+            raise _damaged(path, f"{name} has shape {arrays[name].shape}, not {leaf.shape}")
+    names = iter(wanted)
+    return jax.tree.map(
+        lambda leaf: jax.numpy.asarray(arrays[next(names)]) if eqx.is_array(leaf) else leaf, tree
+    )
+
+
+def _named_arrays(tree: PyTree) -> list[tuple[str, Any]]:
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return [
+        (jax.tree_util.keystr(path, simple=True, separator="."), leaf)
+        for path, leaf in leaves
+        if eqx.is_array(leaf)
+    ]
+
+
+def _checksum(arrays: dict[str, np.ndarray], header: str) -> str:
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _check_format(path: Path, metadata: dict[str, str]) -> None:
+    number = metadata.get("format", "")
+    if not number.isdigit():
+        raise BadInput(f"{path}: not a file comotion wrote; give a model saved by comotion")
+    if int(number) > FORMAT:
+        raise BadInput(
+            f"{path}: written in file format {number}, but this version of comotion reads up to "
+            f"{FORMAT}; upgrade comotion"
+        )
+
+
+def _damaged(path: Path, why: str) -> BadInput:
+    return BadInput(f"{path}: damaged or not a comotion file ({why}); use another copy")
+
+
+def _versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in ("comotion", "jax", "equinox")}

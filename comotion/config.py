@@ -1,0 +1,176 @@
+"""What to build and how to train it: frozen dataclasses, to and from TOML."""
+
+import dataclasses
+import tomllib
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+
+from comotion.errors import BadInput
+
+
+@dataclass(frozen=True)
+class SystemConfig:
+    """The parts of a system; `comotion systems` lists the named combinations."""
+
+    name: str = "I-GPODE"
+    """the system these parts belong to"""
+    function: Literal["gp", "mlp", "bnn"] = "gp"
+    """how unknown functions are represented"""
+    who: Literal["interacting", "joint"] = "interacting"
+    """f_s plus messages f_b, or one function of all objects"""
+    accumulation: Literal["sum", "nonlinear", "weighted"] = "sum"
+    """how the messages of the neighbours become one rate"""
+    alone: Literal["raw", "axis", "mirror"] = "raw"
+    """coordinates of f_s"""
+    pair: Literal["raw", "relative", "galilean", "radial", "central"] = "relative"
+    """coordinates of f_b"""
+    order: Literal[1, 2] = 1
+    """2: the rate of position is velocity, only accelerations are learned"""
+    time: Literal["continuous", "discrete"] = "continuous"
+    """an ODE, or one jump per frame"""
+    hidden_velocity: bool = False
+    """whether velocities that are not observed are part of the state"""
+    latent: int = 0
+    """widen the state of each object to this many entries; 0: only what the others ask for"""
+    properties: Literal["none", "observed", "inferred"] = "observed"
+    """static properties: left out, given with the data, or inferred from the first frames"""
+    property_count: int = 1
+    """how many properties to infer"""
+    property_encoder: Literal["small", "large"] = "small"
+    property_activation: Literal["elu", "relu"] = "elu"
+    property_frames: int = 49
+    """frames the property encoder sees"""
+    encoder: Literal["gru", "smoother"] = "gru"
+    """initial states by a recurrent network, or by Bayesian regression on the first frames"""
+    encoder_frames: int = 5
+    """frames the initial-state encoder sees"""
+    decoder: Literal["identity", "linear", "mlp"] = "identity"
+    """from state to observation"""
+    scaling: Literal["none", "units"] = "none"
+    """data as they are, or in units in which positions and velocities are about one"""
+    kernel: Literal["se", "matern12", "matern32", "matern52"] = "se"
+    covariance: Literal["diagonal", "full"] = "diagonal"
+    """covariance of q(U)"""
+    inducing_alone: int = 250
+    inducing_pair: int = 250
+    events: float = 0.5
+    """share of the data for placing inducing inputs taken where rates are largest"""
+    fourier_features: int = 256
+    hidden_alone: int = 256
+    """hidden units of f_s when it is a network"""
+    hidden_pair: int = 512
+    """hidden units of f_b when it is a network"""
+    activation: Literal["elu", "relu", "softplus", "tanh", "swish", "lip-swish"] = "softplus"
+    nearest: int = 0
+    """hear only this many nearest objects; 0: everyone the data's graph allows"""
+    radius: float = float("inf")
+    """hear only objects this near, in the data's units"""
+    substeps: int = 1
+    """RK4 steps per frame"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One round of training on windows of `horizon` frames."""
+
+    horizon: int
+    iterations: int
+    learning_rate: float
+    decay: Literal["none", "cosine"] = "none"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: rounds with growing horizons, and what comes before them."""
+
+    name: str = "short"
+    stages: tuple[Stage, ...] = ()
+    windows: int = 100
+    """windows per iteration"""
+    draws: int = 1
+    """function draws per iteration (L of the paper)"""
+    clip: float = 0.0
+    """largest norm of a gradient per observed value; 0: no limit"""
+    warm_start: bool = False
+    """start the functions from a regression on finite-difference accelerations"""
+    noise_floor: float = 0.0
+    """smallest share of a feature's variance the learned observation noise may take"""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that decides a run, so that running it again gives the same model."""
+
+    system: SystemConfig = field(default_factory=SystemConfig)
+    recipe: Recipe = field(default_factory=Recipe)
+    seed: int = 0
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    return dataclasses.asdict(config)
+
+
+def write_toml(config: RunConfig, path: Path) -> None:
+    path.write_text(tomli_w.dumps(to_dict(config)))
+
+
+def read_toml(path: Path) -> RunConfig:
+    try:
+        fields = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path}: not a readable TOML file ({error})") from error
+    return from_dict(RunConfig, fields, where=str(path))
+
+
+def from_dict(kind: type, fields: dict[str, Any], where: str = "config") -> Any:
+    """Builds the dataclass `kind`, refusing unknown names and impossible values."""
+    hints = typing.get_type_hints(kind)
+    known = ", ".join(sorted(hints))
+    if not isinstance(fields, dict):
+        raise BadInput(f"{where}: expected a table of {known}, got {fields!r}")
+    for name in fields:
+        if name not in hints:
+            raise BadInput(f"{where}: unknown field '{name}'; the fields are {known}")
+    for part in dataclasses.fields(kind):
+        if part.name not in fields and _is_required(part):
+            raise BadInput(f"{where}: '{part.name}' is missing; the fields are {known}")
+    return kind(
+        **{name: _convert(value, hints[name], f"{where}: {name}") for name, value in fields.items()}
+    )
+
+
+def replace(config: SystemConfig, **changes: Any) -> SystemConfig:
+    """A copy with some parts changed, checked like any other config."""
+    return from_dict(SystemConfig, {**to_dict(config), **changes}, where="system")
+
+
+def _is_required(part: dataclasses.Field) -> bool:
+    return part.default is dataclasses.MISSING and part.default_factory is dataclasses.MISSING
+
+
+def _convert(value: Any, hint: Any, where: str) -> Any:
+    origin = typing.get_origin(hint)
+    if dataclasses.is_dataclass(hint):
+        return from_dict(typing.cast(type, hint), value, where)
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise BadInput(f"{where}: expected a list, got {value!r}")
+        return tuple(_convert(item, typing.get_args(hint)[0], where) for item in value)
+    if origin is Literal:
+        choices = typing.get_args(hint)
+        if (type(value), value) not in [(type(choice), choice) for choice in choices]:
+            raise BadInput(
+                f"{where}: {value!r} is not one of {', '.join(str(choice) for choice in choices)}"
+            )
+        return value
+    assert not isinstance(hint, types.UnionType)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise BadInput(f"{where}: expected {hint.__name__}, got {value!r}")
+    return value

@@ -1,0 +1,91 @@
+"""Coordinates of f_s, the law of an object by itself."""
+
+from typing import Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from comotion.coordinates.base import AbstractAloneCoordinates, Actor
+from comotion.layout import Layout
+
+
+class RawAlone(AbstractAloneCoordinates):
+    """f_s of the whole state, the paper's choice."""
+
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return self.layout.state + self.layout.properties + self.layout.controls
+
+    @property
+    def out_size(self) -> int:
+        return self.vectors * self.layout.spatial + self.layout.extra
+
+    def inputs(self, actor: Actor) -> Float[Array, " I"]:
+        return jnp.concatenate([actor.state, actor.properties, actor.controls])
+
+    def rates(self, outputs: Float[Array, " Q"], actor: Actor) -> Float[Array, " R"]:
+        return outputs
+
+
+class AxisAlone(AbstractAloneCoordinates):
+    """Each axis moves by itself: its rate depends on its own position and velocity only."""
+
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return self.layout.vectors + self.layout.properties + self.layout.controls
+
+    @property
+    def out_size(self) -> int:
+        return self.vectors * self.layout.spatial
+
+    def inputs(self, actor: Actor) -> Float[Array, "d I"]:
+        return _along_axes(actor, self.layout)
+
+    def rates(self, outputs: Float[Array, "d Q"], actor: Actor) -> Float[Array, " R"]:
+        per_axis = outputs.reshape(self.layout.spatial, self.vectors, self.layout.spatial)
+        return jnp.einsum("ivi->vi", per_axis).reshape(-1)
+
+
+class MirrorAlone(AbstractAloneCoordinates):
+    """One law for every axis that does not change when the axis is mirrored at the origin."""
+
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return self.layout.vectors + self.layout.properties + self.layout.controls
+
+    @property
+    def out_size(self) -> int:
+        return self.vectors
+
+    def inputs(self, actor: Actor) -> Float[Array, "2 d I"]:
+        mirrored = Actor(-actor.state, actor.properties, actor.controls)
+        return jnp.stack([_along_axes(actor, self.layout), _along_axes(mirrored, self.layout)])
+
+    def rates(self, outputs: Float[Array, "2 d Q"], actor: Actor) -> Float[Array, " R"]:
+        return (0.5 * (outputs[0] - outputs[1])).T.reshape(-1)
+
+
+def _along_axes(actor: Actor, layout: Layout) -> Float[Array, "d I"]:
+    moving = actor.state[: layout.vectors * layout.spatial].reshape(layout.vectors, layout.spatial)
+    fixed = jnp.concatenate([actor.properties, actor.controls])
+    return jnp.concatenate(
+        [moving.T, jnp.broadcast_to(fixed[None, :], (layout.spatial, fixed.shape[0]))], axis=1
+    )
+
+
+AloneName = Literal["raw", "axis", "mirror"]
+ALONE: dict[AloneName, type[AbstractAloneCoordinates]] = {
+    "raw": RawAlone,
+    "axis": AxisAlone,
+    "mirror": MirrorAlone,
+}

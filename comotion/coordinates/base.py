@@ -1,0 +1,52 @@
+"""Coordinates decide what a random function sees and what its outputs mean.
+
+They are linear in the function's outputs, so when the function is a Gaussian process the rate
+of the state is one too, and draws, KL and uncertainty stay exact.
+"""
+
+from abc import abstractmethod
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from comotion.layout import Layout
+
+
+class Actor(eqx.Module):
+    """What is known about one object at one moment."""
+
+    state: Float[Array, "*b D"]
+    properties: Float[Array, "*b C"]
+    controls: Float[Array, "*b U"]
+
+
+class AbstractAloneCoordinates(eqx.Module):
+    """Inputs of f_s for one object, and the rates its outputs stand for."""
+
+    layout: eqx.AbstractVar[Layout]
+    vectors: eqx.AbstractVar[int]
+    in_size: eqx.AbstractVar[int]
+    out_size: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def inputs(self, actor: Actor) -> Float[Array, "*k I"]: ...
+
+    @abstractmethod
+    def rates(self, outputs: Float[Array, "*k Q"], actor: Actor) -> Float[Array, " R"]: ...
+
+
+class AbstractPairCoordinates(eqx.Module):
+    """Inputs of f_b for an object and one it hears, and the rates its outputs stand for."""
+
+    layout: eqx.AbstractVar[Layout]
+    vectors: eqx.AbstractVar[int]
+    in_size: eqx.AbstractVar[int]
+    out_size: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def inputs(self, actor: Actor, other: Actor) -> Float[Array, "*k I"]: ...
+
+    @abstractmethod
+    def rates(
+        self, outputs: Float[Array, "*k Q"], actor: Actor, other: Actor
+    ) -> Float[Array, " R"]: ...

@@ -1,0 +1,26 @@
+"""Trajectories of interacting objects: the container, its checks, files and frames.
+
+Reading starts with `trajectories`; `tables` turns rows into arrays, `store` chooses the file
+format, `frames` speaks pandas, polars and pyarrow. What needs a device is in `batches`.
+"""
+
+from comotion.data.describe import Description, describe
+from comotion.errors import BadInput
+from comotion.data.frames import from_frame, to_frame
+from comotion.data.store import read, write
+from comotion.data.summary import TrainingSummary, constant_velocity, summarise
+from comotion.data.trajectories import Trajectories
+
+__all__ = [
+    "BadInput",
+    "Description",
+    "TrainingSummary",
+    "Trajectories",
+    "constant_velocity",
+    "describe",
+    "from_frame",
+    "read",
+    "summarise",
+    "to_frame",
+    "write",
+]

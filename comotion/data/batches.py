@@ -1,0 +1,135 @@
+"""From trajectories to arrays on the device: windows of frames, and random windows of windows."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from comotion._types import FAST, Key
+from comotion.data.scaling import Scaling
+from comotion.data.trajectories import Trajectories
+
+
+class Grid(eqx.Module):
+    """The times a trajectory is wanted at, and what is known about each interval between them."""
+
+    times: Float[Array, "*P K"]
+    active: Bool[Array, "*P J A"]
+    controls: Float[Array, "*P K A U"]
+
+
+class Window(eqx.Module):
+    """A stretch of frames of one sequence in scaled units; with a leading axis, a batch of them.
+
+    Times start at zero, are padded with the last time, and missing values are zero: `present`
+    says which values count, `alive` which objects are in the scene.
+    """
+
+    times: Float[Array, "*P N"]
+    values: Float[Array, "*P N A O"]
+    present: Bool[Array, "*P N A O"]
+    alive: Bool[Array, "*P N A"]
+    properties: Float[Array, "*P A C"]
+    controls: Float[Array, "*P N A U"]
+    neighbours: Bool[Array, "*P A A"]
+
+    @property
+    def entry(self) -> Int[Array, " A"]:
+        """The frame at which each object enters the scene."""
+        return jnp.argmax(self.alive, axis=0)
+
+    @property
+    def exists(self) -> Bool[Array, " A"]:
+        return jnp.any(self.alive, axis=0)
+
+    @property
+    def grid(self) -> Grid:
+        """The window's own frames; an object moves in an interval if it is there at both ends."""
+        return Grid(self.times, self.alive[:-1] & self.alive[1:], self.controls)
+
+
+class Excerpt(eqx.Module):
+    """A window, and the opening of the sequence it comes from: properties are read off that."""
+
+    window: Window
+    opening: Window
+
+
+class Dataset(eqx.Module):
+    """All sequences of a data set as one batch of windows, and how long each really is."""
+
+    windows: Window
+    lengths: Int[Array, " P"]
+
+    def __len__(self) -> int:
+        return self.lengths.shape[0]
+
+
+def to_dataset(data: Trajectories, scaling: Scaling) -> Dataset:
+    lengths = data.lengths
+    times = (data.times - data.times[:, :1]) / float(scaling.time)
+    last = np.take_along_axis(times, lengths[:, None] - 1, axis=1)
+    times = np.where(np.arange(times.shape[1])[None, :] < lengths[:, None], times, last)
+    windows = Window(
+        times=jnp.asarray(times, FAST),
+        values=jnp.asarray(np.nan_to_num(scaling.to_scaled(data.values)), FAST),
+        present=jnp.asarray(data.present),
+        alive=jnp.asarray(data.alive),
+        properties=jnp.asarray(
+            np.nan_to_num(data.static / np.asarray(scaling.property_scale)), FAST
+        ),
+        controls=jnp.asarray(np.nan_to_num(data.controls), FAST),
+        neighbours=jnp.asarray(data.neighbours),
+    )
+    return Dataset(windows, jnp.asarray(lengths))
+
+
+def cut(window: Window, start: Int[Array, ""], horizon: int) -> Window:
+    """`horizon` frames from frame `start` on, with times starting at zero again."""
+
+    def stretch(frames: Array) -> Array:
+        return jax.lax.dynamic_slice_in_dim(frames, start, horizon, axis=0)
+
+    times = stretch(window.times)
+    return Window(
+        times=times - times[0],
+        values=stretch(window.values),
+        present=stretch(window.present),
+        alive=stretch(window.alive),
+        properties=window.properties,
+        controls=stretch(window.controls),
+        neighbours=window.neighbours,
+    )
+
+
+def sample_excerpts(
+    dataset: Dataset, horizon: int, opening: int, count: int, *, key: Key
+) -> Excerpt:
+    """`count` windows of `horizon` frames of random sequences at random starts.
+
+    Sequences come in shuffled order rather than independently, so that with as many windows as
+    sequences each sequence is seen once: the same expectation, less variance.
+    """
+    key_sequences, key_starts = jax.random.split(key)
+    sequences = _shuffled_indices(len(dataset), count, key=key_sequences)
+    free = jnp.maximum(dataset.lengths[sequences] - horizon, 0)
+    starts = jax.random.randint(key_starts, (count,), 0, free + 1)
+    chosen = jax.tree.map(lambda leaf: leaf[sequences], dataset.windows)
+    return Excerpt(
+        window=jax.vmap(lambda window, start: cut(window, start, horizon))(chosen, starts),
+        opening=first(chosen, opening),
+    )
+
+
+def first(windows: Window, frames: int) -> Window:
+    """The first frames of every window of a batch."""
+    start = jnp.zeros((), jnp.int32)
+    return jax.vmap(lambda window: cut(window, start, frames))(windows)
+
+
+def _shuffled_indices(population: int, count: int, *, key: Key) -> Int[Array, " B"]:
+    rounds = -(-count // population)
+    keys = jax.random.split(key, rounds)
+    orders = jax.vmap(lambda k: jax.random.permutation(k, population))(keys)
+    return orders.reshape(-1)[:count]

@@ -1,0 +1,164 @@
+"""Files: one way in and out for every format, and NetCDF, which holds everything bit for bit."""
+
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from comotion.errors import BadInput
+from comotion.data.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMATS = (".csv", ".parquet", ".nc")
+
+
+def read(
+    path: str | os.PathLike, *, ignore: Sequence[str] = (), extra: Sequence[str] = ()
+) -> Trajectories:
+    """Trajectories from a .csv, .parquet or .nc file.
+
+    Of a table, the columns in `ignore` are dropped and those in `extra` become further features.
+    """
+    file = _existing(path)
+    suffix = _format(file)
+    if suffix == ".nc":
+        return load(file)
+    from comotion.data import formats, tables
+
+    is_csv = suffix == ".csv"
+    table = formats.read_csv(file) if is_csv else formats.read_parquet(file)
+    source = tables.Source(file.name, csv=file if is_csv else None)
+    kept = [i for i, name in enumerate(table.column_names) if name not in ignore]
+    return tables.from_arrow(table.select(kept), source, extra)
+
+
+def write(data: Trajectories, path: str | os.PathLike) -> None:
+    """Write a .csv, .parquet or .nc file, whole or not at all."""
+    suffix = _format(Path(path))
+    if suffix == ".nc":
+        save(data, path)
+    else:
+        _write_table(data, path, suffix)
+
+
+def _write_table(data: Trajectories, path: str | os.PathLike, suffix: str) -> None:
+    from comotion.data import formats, tables
+
+    table = tables.to_arrow(data)
+    writer = formats.write_csv if suffix == ".csv" else formats.write_parquet
+    with replacing(path) as temporary:
+        writer(table, temporary)
+
+
+def save(data: Trajectories, path: str | os.PathLike) -> None:
+    """Write a NetCDF file with everything there is."""
+    dataset = to_xarray(data)
+    with replacing(path) as temporary:
+        dataset.to_netcdf(temporary, engine="h5netcdf")
+
+
+def load(path: str | os.PathLike) -> Trajectories:
+    """Read a NetCDF file that `save` wrote."""
+    file = _existing(path)
+    try:
+        return from_xarray(_open_netcdf(file))
+    except KeyError as error:
+        raise BadInput(
+            f"{file.name} holds no trajectories ({error.args[0]}): "
+            "make such a file with comotion.data.write."
+        ) from None
+
+
+def _open_netcdf(path: Path) -> "xarray.Dataset":
+    import xarray as xr
+
+    # Through a file object, because HDF5 would keep a broken file open under its path. Damage
+    # surfaces as any kind of error, depending on which byte is wrong.
+    with path.open("rb") as file:
+        try:
+            return xr.load_dataset(file, engine="h5netcdf")
+        except Exception as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise BadInput(
+                f"{path.name} cannot be read as NetCDF-4 ({reason}): check or make it again."
+            ) from None
+
+
+def to_xarray(data: Trajectories) -> "xarray.Dataset":
+    import xarray as xr
+
+    variables = {
+        "values": (("sequence", "time", "object", "feature"), data.values),
+        "neighbours": (("sequence", "object", "neighbour"), data.neighbours),
+        "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
+    }
+    coordinates = {
+        "t": (("sequence", "time"), data.times),
+        "sequence": np.array(data.sequence_names, dtype=object),
+        "feature": np.array(data.features, dtype=object),
+    }
+    # NetCDF has no axes of length zero: leave out what there is not.
+    if data.static_names:
+        variables["static"] = (("sequence", "object", "property"), data.static)
+        coordinates["property"] = np.array(data.static_names, dtype=object)
+    if data.control_names:
+        variables["controls"] = (("sequence", "time", "object", "control"), data.controls)
+        coordinates["control"] = np.array(data.control_names, dtype=object)
+    return xr.Dataset(variables, coordinates)
+
+
+def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
+    """The inverse of `Trajectories.to_xarray`."""
+
+    def names(coordinate: str) -> tuple[str, ...]:
+        return tuple(str(name) for name in dataset[coordinate].values)
+
+    return Trajectories.from_arrays(
+        dataset["values"].values,
+        dataset["t"].values,
+        features=names("feature"),
+        static=dataset["static"].values if "static" in dataset else None,
+        static_names=names("property") if "static" in dataset else None,
+        controls=dataset["controls"].values if "controls" in dataset else None,
+        control_names=names("control") if "controls" in dataset else None,
+        neighbours=dataset["neighbours"].values,
+        sequence_names=names("sequence"),
+        object_names=[[str(name) for name in row] for row in dataset["object_name"].values],
+    )
+
+
+@contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place only if all goes well."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise BadInput(f"The folder {target.parent} does not exist: make it before writing there.")
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _existing(path: str | os.PathLike) -> Path:
+    file = Path(path)
+    if not file.is_file():
+        kind = "is a folder, not a file" if file.is_dir() else "does not exist"
+        raise BadInput(f"{file} {kind}: check the path.")
+    return file
+
+
+def _format(file: Path) -> str:
+    suffix = file.suffix.lower()
+    if suffix not in FORMATS:
+        raise BadInput(
+            f"{file.name} ends with {suffix or 'nothing'!r}: use one of {', '.join(FORMATS)}."
+        )
+    return suffix

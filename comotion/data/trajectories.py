@@ -1,0 +1,175 @@
+"""The one container of data: what every object did, in every frame of every sequence."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Int
+from numpy.typing import ArrayLike
+
+from comotion.data import checks, defaults
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    import xarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories:
+    """Positions, velocities and other features of objects over time; NaN where missing.
+
+    Sequences may differ in length and in their times, objects may enter and leave, and any frame
+    or single value may be missing. `neighbours[p, a, b]` says that `a` hears `b`.
+    """
+
+    values: np.ndarray  # P N A O
+    times: np.ndarray  # P N
+    features: tuple[str, ...]
+    _: KW_ONLY
+    static: np.ndarray  # P A C
+    static_names: tuple[str, ...] = ()
+    controls: np.ndarray  # P N A U
+    control_names: tuple[str, ...] = ()
+    neighbours: np.ndarray  # P A A
+    sequence_names: tuple[str, ...]
+    object_names: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self):
+        checks.check_trajectories(self)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        values: ArrayLike,
+        times: ArrayLike | None = None,
+        *,
+        features: Sequence[str] | None = None,
+        static: ArrayLike | None = None,
+        static_names: Sequence[str] | None = None,
+        controls: ArrayLike | None = None,
+        control_names: Sequence[str] | None = None,
+        neighbours: ArrayLike | None = None,
+        sequence_names: Sequence[str] | None = None,
+        object_names: Sequence[Sequence[str]] | None = None,
+    ) -> "Trajectories":
+        """Fill in what is not given: frame numbers as times, usual names, everyone hears everyone.
+
+        `times` of shape (N,), `static` of shape (A, C) and `neighbours` of shape (A, A) hold for
+        every sequence. Slots without any value count as absent unless `object_names` names them.
+        """
+        values = defaults.four_axes(values)
+        P, N, A, feature_count = values.shape
+        static = defaults.for_all(static, (P, A))
+        controls = defaults.for_all(controls, (P, N, A))
+        if object_names is None:
+            object_names = defaults.numbered_objects(values)
+        return cls(
+            values,
+            defaults.times_for_all(times, P, N),
+            tuple(features or defaults.feature_names(feature_count)),
+            static=static,
+            static_names=tuple(static_names or defaults.numbered(static.shape[-1])),
+            controls=controls,
+            control_names=tuple(control_names or defaults.numbered(controls.shape[-1])),
+            neighbours=defaults.graph(neighbours, defaults.existing(object_names, P, A)),
+            sequence_names=tuple(sequence_names or defaults.numbered(P)),
+            object_names=tuple(tuple(names) for names in object_names),
+        )
+
+    @property
+    def spatial(self) -> int:
+        """The number of position features, which come first."""
+        return checks.leading_positions(self.features)
+
+    @property
+    def velocities_observed(self) -> bool:
+        return "vx" in self.features
+
+    @property
+    def present(self) -> Bool[np.ndarray, "P N A O"]:
+        return ~np.isnan(self.values)
+
+    @property
+    def alive(self) -> Bool[np.ndarray, "P N A"]:
+        """In the scene: from an object's first to its last frame with any value."""
+        seen = np.any(self.present, axis=-1)
+        entered = np.logical_or.accumulate(seen, axis=1)
+        stays = np.logical_or.accumulate(seen[:, ::-1], axis=1)[:, ::-1]
+        return entered & stays
+
+    @property
+    def exists(self) -> Bool[np.ndarray, "P A"]:
+        """Which slots hold an object at all."""
+        return defaults.existing(self.object_names, len(self), self.values.shape[2])
+
+    @property
+    def lengths(self) -> Int[np.ndarray, "P"]:
+        """Frames of each sequence."""
+        return np.isfinite(self.times).sum(axis=1)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(
+        self, which: int | np.integer | slice | Sequence[int] | np.ndarray
+    ) -> "Trajectories":
+        """The chosen sequences; one number gives a container of one sequence."""
+        chosen = np.atleast_1d(np.arange(len(self))[which]).tolist()
+        return replace(
+            self,
+            values=self.values[chosen],
+            times=self.times[chosen],
+            static=self.static[chosen],
+            controls=self.controls[chosen],
+            neighbours=self.neighbours[chosen],
+            sequence_names=tuple(self.sequence_names[p] for p in chosen),
+            object_names=tuple(self.object_names[p] for p in chosen),
+        )
+
+    def split(self, *counts: int) -> tuple["Trajectories", ...]:
+        """Consecutive groups of so many sequences."""
+        if not counts or min(counts) < 1 or sum(counts) > len(self):
+            raise BadInput(
+                f"split{counts} cannot be cut from {len(self)} sequences: "
+                "give positive counts that sum to at most that number."
+            )
+        ends = np.cumsum(counts)
+        return tuple(
+            self[end - count : end] for count, end in zip(counts, ends.tolist(), strict=True)
+        )
+
+    def select(self, features: Sequence[str]) -> "Trajectories":
+        """Only the named features, in that order."""
+        unknown = [name for name in features if name not in self.features]
+        if unknown:
+            raise BadInput(
+                f"There is no feature {unknown[0]!r}; choose from {', '.join(self.features)}."
+            )
+        columns = [self.features.index(name) for name in features]
+        return replace(self, values=self.values[..., columns], features=tuple(features))
+
+    def hide_velocities(self) -> "Trajectories":
+        return self.select([name for name in self.features if name not in ("vx", "vy", "vz")])
+
+    def first_frames(self, count: int) -> "Trajectories":
+        """Every sequence up to its frame number `count`."""
+        if count < 1:
+            raise BadInput(f"first_frames({count}) keeps nothing: ask for at least 1 frame.")
+        return replace(
+            self,
+            values=self.values[:, :count],
+            times=self.times[:, :count],
+            controls=self.controls[:, :count],
+        )
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The same data with named dimensions."""
+        from comotion.data.store import to_xarray
+
+        return to_xarray(self)
+
+    def __repr__(self) -> str:
+        P, N, A, _ = self.values.shape
+        names = ", ".join(self.features)
+        return f"Trajectories({P} sequences, up to {N} frames, up to {A} objects, {names})"

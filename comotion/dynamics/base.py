@@ -1,0 +1,66 @@
+"""The law of motion as a random vector field."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from comotion._types import Key
+from comotion.coordinates import Actor
+from comotion.functions import AbstractRandomFunction
+from comotion.layout import Layout
+
+
+class Scene(eqx.Module):
+    """What the field needs to know about the objects beside their states."""
+
+    properties: Float[Array, "A C"]
+    controls: Float[Array, "A U"]
+    neighbours: Bool[Array, "A A"]
+    active: Bool[Array, " A"]
+
+    def actors(self, states: Float[Array, "A D"]) -> Actor:
+        return Actor(states, self.properties, self.controls)
+
+    @property
+    def allowed(self) -> Bool[Array, "A A"]:
+        """Only objects that are in the scene hear and are heard."""
+        return self.neighbours & self.active[:, None] & self.active[None, :]
+
+
+class AbstractField(eqx.Module):
+    """One draw of the law: the rate of change of all states, the same at every call."""
+
+    @abstractmethod
+    def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]: ...
+
+
+class AbstractDynamics(eqx.Module):
+    """A distribution over laws of motion."""
+
+    layout: eqx.AbstractVar[Layout]
+
+    @abstractmethod
+    def draw(self, *, key: Key) -> AbstractField: ...
+
+    @abstractmethod
+    def functions(self) -> dict[str, AbstractRandomFunction]:
+        """The random functions it is made of, by their names in the paper."""
+
+    def kl(self) -> dict[str, Float[Array, ""]]:
+        """KL of each random function from its prior, by the function's name."""
+        return {name: function.kl() for name, function in self.functions().items()}
+
+
+def complete_rates(
+    learned: Float[Array, "A R"],
+    states: Float[Array, "A D"],
+    active: Bool[Array, " A"],
+    layout: Layout,
+    order: int,
+) -> Float[Array, "A D"]:
+    """Rates of the whole state from the learned part; objects outside the scene stand still."""
+    if order == 2:
+        learned = jnp.concatenate([states[:, layout.velocity], learned], axis=1)
+    return jnp.where(active[:, None], learned, 0.0)

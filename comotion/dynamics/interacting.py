@@ -1,0 +1,87 @@
+"""f_s of each object plus messages f_b from the objects it hears (Eq. 4 of the paper)."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from comotion._types import Key
+from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
+from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
+from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
+from comotion.functions import AbstractDraw, AbstractRandomFunction
+from comotion.graph import AbstractGraph, Neighbours
+from comotion.layout import Layout
+
+
+class InteractingDynamics(AbstractDynamics):
+    """For any number of objects: nothing here knows how many there are."""
+
+    alone: AbstractRandomFunction
+    pair: AbstractRandomFunction
+    accumulation: AbstractAccumulation
+    alone_coordinates: AbstractAloneCoordinates
+    pair_coordinates: AbstractPairCoordinates
+    graph: AbstractGraph
+    layout: Layout = eqx.field(static=True)
+    order: int = eqx.field(static=True)
+
+    def draw(self, *, key: Key) -> "InteractingField":
+        key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
+        return InteractingField(
+            alone=self.alone.draw(key=key_alone),
+            pair=self.pair.draw(key=key_pair),
+            accumulation=self.accumulation.draw(key=key_accumulation),
+            alone_coordinates=self.alone_coordinates,
+            pair_coordinates=self.pair_coordinates,
+            graph=self.graph,
+            layout=self.layout,
+            order=self.order,
+        )
+
+    def functions(self) -> dict[str, AbstractRandomFunction]:
+        return {"f_s": self.alone, "f_b": self.pair, **self.accumulation.functions()}
+
+
+class InteractingField(AbstractField):
+    """One draw of f_s and f_b; the two can be taken apart and used on their own."""
+
+    alone: AbstractDraw
+    pair: AbstractDraw
+    accumulation: AbstractRule
+    alone_coordinates: AbstractAloneCoordinates
+    pair_coordinates: AbstractPairCoordinates
+    graph: AbstractGraph
+    layout: Layout = eqx.field(static=True)
+    order: int = eqx.field(static=True)
+
+    def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]:
+        actors = scene.actors(states)
+        neighbours = self.graph(states[:, self.layout.position], scene.allowed)
+        own = self.independent(actors)
+        learned = self.accumulation(self._messages(own, actors, neighbours))
+        return complete_rates(learned, states, scene.active, self.layout, self.order)
+
+    def independent(self, actors: Actor) -> Float[Array, "A R"]:
+        """The rates f_s gives each object by itself."""
+        inputs = jax.vmap(self.alone_coordinates.inputs)(actors)
+        return jax.vmap(self.alone_coordinates.rates)(self.alone(inputs), actors)
+
+    def interaction(self, actors: Actor, others: Actor) -> Float[Array, "B R"]:
+        """The rates f_b gives each actor for the other beside it."""
+        inputs = jax.vmap(self.pair_coordinates.inputs)(actors, others)
+        return jax.vmap(self.pair_coordinates.rates)(self.pair(inputs), actors, others)
+
+    def _messages(
+        self, own: Float[Array, "A R"], actors: Actor, neighbours: Neighbours
+    ) -> Messages:
+        count, heard = neighbours.index.shape
+        hearing = jax.tree.map(lambda leaf: leaf.repeat(heard, axis=0), actors)
+        others = jax.tree.map(lambda leaf: leaf[neighbours.index.reshape(-1)], actors)
+        received = self.interaction(hearing, others)  # (A*K, R)
+        return Messages(
+            own=own,
+            received=received.reshape(count, heard, own.shape[1]),
+            heard=neighbours.heard,
+            actors=actors,
+            others=jax.tree.map(lambda leaf: leaf.reshape(count, heard, leaf.shape[1]), others),
+        )

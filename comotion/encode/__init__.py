@@ -1,0 +1,18 @@
+"""From the first frames to beliefs about initial states and static properties."""
+
+from comotion.encode.base import AbstractInitialStateEncoder
+from comotion.encode.gaussian import Belief
+from comotion.encode.properties import PropertyEncoder, property_encoder
+from comotion.encode.recurrent import RecurrentEncoder, recurrent_encoder
+from comotion.encode.smoother import SmoothingEncoder, smoothing_encoder
+
+__all__ = [
+    "AbstractInitialStateEncoder",
+    "Belief",
+    "PropertyEncoder",
+    "RecurrentEncoder",
+    "SmoothingEncoder",
+    "property_encoder",
+    "recurrent_encoder",
+    "smoothing_encoder",
+]

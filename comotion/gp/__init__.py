@@ -1,0 +1,36 @@
+"""Gaussian-process building blocks: kernels, Fourier features, inducing inputs, pathwise draws."""
+
+from comotion.gp.combine import Product, Sum
+from comotion.gp.features import FourierBasis, Spectrum, cosine, fourier_basis
+from comotion.gp.inducing import k_means
+from comotion.gp.kernels import (
+    KERNELS,
+    AbstractKernel,
+    Matern12,
+    Matern32,
+    Matern52,
+    SquaredExponential,
+)
+from comotion.gp.linalg import JITTERS, ConditioningError, safe_cholesky
+from comotion.gp.pathwise import PathwiseDraw, draw_pathwise
+
+__all__ = [
+    "JITTERS",
+    "KERNELS",
+    "AbstractKernel",
+    "ConditioningError",
+    "FourierBasis",
+    "Matern12",
+    "Matern32",
+    "Matern52",
+    "PathwiseDraw",
+    "Product",
+    "Spectrum",
+    "SquaredExponential",
+    "Sum",
+    "cosine",
+    "draw_pathwise",
+    "fourier_basis",
+    "k_means",
+    "safe_cholesky",
+]

@@ -1,0 +1,57 @@
+"""Matheron's rule: a posterior draw is a prior draw plus a correction at the inducing inputs."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from comotion._types import EXACT, Key
+from comotion.gp.features import FourierBasis, fourier_basis
+from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
+from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
+
+
+class PathwiseDraw(eqx.Module):
+    """f(x) = φ(x)ᵀw + k(x, Z)ν, with everything that does not depend on x already computed."""
+
+    prior_basis: FourierBasis
+    prior_weights: Float[Array, "S Q"]
+    kernel_at_inducing: AbstractAnchoredKernel
+    inducing_weights: Float[Array, "M Q"]
+
+    def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        if x.dtype != self.inducing_weights.dtype:
+            raise TypeError(
+                f"A function drawn in {self.inducing_weights.dtype} was called with inputs in "
+                f"{x.dtype}: cast the inputs, or the function before drawing."
+            )
+        rows = x.reshape(-1, x.shape[-1])  # N I
+        prior = self.prior_basis(rows) @ self.prior_weights
+        update = self.kernel_at_inducing(rows) @ self.inducing_weights
+        return (prior + update).reshape(*x.shape[:-1], -1)
+
+
+def draw_pathwise(
+    kernel: AbstractKernel,
+    Z: Float[Array, "M I"],
+    v: Float[Array, "M Q"],
+    output_scale: Float[Array, " Q"],
+    *,
+    features: int,
+    key: Key,
+) -> PathwiseDraw:
+    """Draw f given the whitened inducing values v, where f_d(Z) = σ_d L v_d and L Lᵀ = K(Z, Z).
+
+    All outputs share one Fourier basis and have weights of their own. The result has the dtype
+    of v; it is computed in 64 bits.
+    """
+    key_spectrum, key_phases, key_weights = jax.random.split(key, 3)
+    exact_Z, exact_v = Z.astype(EXACT), v.astype(EXACT)
+    sigma = output_scale.astype(EXACT)[None]
+    spectrum = kernel.spectrum(key=key_spectrum, features=features)
+    basis, amplitudes = fourier_basis(spectrum, key=key_phases)
+    w = jax.random.normal(key_weights, (features, v.shape[1]), EXACT) * amplitudes[:, None]
+    k_Z = kernel.anchor(exact_Z)
+    L = safe_cholesky(k_Z(exact_Z))
+    nu = solve_lower_transposed(L, exact_v - solve_lower(L, basis(exact_Z) @ w))
+    draw = PathwiseDraw(basis, w * sigma, k_Z, nu * sigma)
+    return jax.tree.map(lambda leaf: leaf.astype(v.dtype), draw)

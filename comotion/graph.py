@@ -1,0 +1,54 @@
+"""Who hears whom: every graph becomes a list of neighbours per object, so cost follows edges."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+
+class Neighbours(eqx.Module):
+    """For each object `a` the objects `index[a]` it hears, where `heard[a]` is true."""
+
+    index: Int[Array, "A K"]
+    heard: Bool[Array, "A K"]
+
+
+class AbstractGraph(eqx.Module):
+    """Turns positions and permissions into neighbours; called anew along the trajectory."""
+
+    @abstractmethod
+    def __call__(
+        self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]
+    ) -> Neighbours: ...
+
+
+class GivenGraph(AbstractGraph):
+    """All pairs the data allow: complete unless the data carry a graph of their own."""
+
+    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
+        count = allowed.shape[0]
+        objects = jnp.arange(count)
+        others = (objects[:, None] + jnp.arange(1, count)[None, :]) % count
+        return Neighbours(others, jnp.take_along_axis(allowed, others, axis=1))
+
+
+class NearestGraph(AbstractGraph):
+    """The `count` nearest allowed objects, no farther than `radius`."""
+
+    count: int = eqx.field(static=True)
+    radius: float = eqx.field(static=True, default=float("inf"))
+
+    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
+        offsets = positions[:, None, :] - positions[None, :, :]
+        squared = jnp.where(allowed, jnp.sum(offsets**2, axis=-1), jnp.inf)
+        count = min(self.count, positions.shape[0] - 1)
+        order = jnp.argsort(squared, axis=1)[:, :count]
+        heard = jnp.take_along_axis(squared, order, axis=1) <= self.radius**2
+        return Neighbours(order, heard & jnp.take_along_axis(allowed, order, axis=1))
+
+
+def sum_over_neighbours(
+    messages: Float[Array, "A K R"], heard: Bool[Array, "A K"]
+) -> Float[Array, "A R"]:
+    return jnp.sum(jnp.where(heard[:, :, None], messages, 0.0), axis=1)

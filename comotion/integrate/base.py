@@ -1,0 +1,56 @@
+"""From a state and a law to states at all the times asked for."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+States = Float[Array, "A D"]
+Time = Float[Array, ""]
+
+
+class Interval(eqx.Module):
+    """One stretch between two times, with whatever the rates need to know about it."""
+
+    start: Time
+    end: Time
+    known: PyTree
+
+    def progress(self, time: Time) -> Time:
+        """0 at the start, 1 at the end; padding makes intervals of no length."""
+        length = self.end - self.start
+        return jnp.where(length > 0, (time - self.start) / jnp.where(length > 0, length, 1.0), 0.0)
+
+
+Rates = Callable[[States, Time, Interval], States]
+
+
+class AbstractIntegrator(eqx.Module):
+    @abstractmethod
+    def advance(self, rates: Rates, states: States, interval: Interval) -> States:
+        """The states at the end of the interval."""
+
+
+def trajectory(
+    integrator: AbstractIntegrator,
+    rates: Rates,
+    initial: States,
+    times: Float[Array, " K"],
+    known: PyTree,
+) -> Float[Array, "K A D"]:
+    """States at all `times`; `known` has a leading axis of one entry per interval.
+
+    The backward pass keeps the state at every time and recomputes what lies between, so memory
+    does not grow with the work done inside an interval.
+    """
+
+    @jax.checkpoint
+    def step(states: States, interval: Interval) -> tuple[States, States]:
+        states = integrator.advance(rates, states, interval)
+        return states, states
+
+    _, later = jax.lax.scan(step, initial, Interval(times[:-1], times[1:], known))
+    return jnp.concatenate([initial[None], later])

@@ -1,0 +1,64 @@
+"""From states to observations: decoder and noise."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from comotion._types import Key
+
+LOG_TWO_PI = 1.8378770664093453
+
+
+class AbstractDecoder(eqx.Module):
+    @abstractmethod
+    def __call__(self, states: Float[Array, "*b D"]) -> Float[Array, "*b O"]: ...
+
+
+class FirstEntries(AbstractDecoder):
+    """B = [I, 0]: the observed features are the first entries of the state."""
+
+    observed: int = eqx.field(static=True)
+
+    def __call__(self, states: Float[Array, "*b D"]) -> Float[Array, "*b O"]:
+        return states[..., : self.observed]
+
+
+class LearnedDecoder(AbstractDecoder):
+    """A network from state to observation; with no hidden layer it is linear."""
+
+    network: eqx.nn.MLP
+
+    def __call__(self, states: Float[Array, "*b D"]) -> Float[Array, "*b O"]:
+        flat = states.reshape(-1, states.shape[-1])
+        return jax.vmap(self.network)(flat).reshape(*states.shape[:-1], -1)
+
+
+class Observation(eqx.Module):
+    """p(y | h) = N(decode(h), noise), one noise variance per feature."""
+
+    decoder: AbstractDecoder
+    log_noise_variance: Float[Array, " O"]
+    noise_floor: Float[Array, " O"]
+
+    @property
+    def noise_variance(self) -> Float[Array, " O"]:
+        return jnp.exp(self.log_noise_variance) + jax.lax.stop_gradient(self.noise_floor)
+
+    def log_likelihood(
+        self,
+        values: Float[Array, "K A O"],
+        present: Bool[Array, "K A O"],
+        states: Float[Array, "K A D"],
+    ) -> Float[Array, ""]:
+        """Summed over the present values only."""
+        variance = self.noise_variance[None, None, :]
+        errors = jnp.where(present, values - self.decoder(states), 0.0)
+        density = -0.5 * (LOG_TWO_PI + jnp.log(variance) + errors**2 / variance)
+        return jnp.sum(jnp.where(present, density, 0.0))
+
+    def draw(self, means: Float[Array, "*b O"], *, key: Key) -> Float[Array, "*b O"]:
+        noise = jax.random.normal(key, means.shape, means.dtype)
+        return means + jnp.einsum("...o,o->...o", noise, jnp.sqrt(self.noise_variance))

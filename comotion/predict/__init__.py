@@ -1,0 +1,6 @@
+"""Draws of a fitted model's future, and of the functions it has learned."""
+
+from comotion.predict.fields import fields
+from comotion.predict.fitted import FittedModel, load
+
+__all__ = ["FittedModel", "fields", "load"]

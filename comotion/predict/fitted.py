@@ -1,0 +1,215 @@
+"""A fitted model: forecasts, and the file it is kept in."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
+
+from comotion import checkpoint
+from comotion._types import Key
+from comotion.config import RunConfig, from_dict, to_dict
+from comotion.data.batches import Excerpt, Grid, first, to_dataset
+from comotion.data.scaling import Scaling, identity_scaling
+from comotion.data.summary import TrainingSummary
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+from comotion.integrate import AdaptiveSteps
+from comotion.model import Model
+from comotion.predict.times import Plan, plan_forecast
+from comotion.systems import DataShape, blank_start, build, state_layout
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What `fit` gives and a model file holds."""
+
+    model: Model
+    scaling: Scaling
+    summary: TrainingSummary
+    shape: DataShape
+    config: RunConfig
+
+    def predict(
+        self,
+        data: Trajectories,
+        *,
+        draws: int = 100,
+        times: ArrayLike | None = None,
+        seed: int = 0,
+        solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
+        on_draw: Callable[[int], None] | None = None,
+    ) -> "xr.Dataset":
+        """A forecast from the first frames of each object in `data`.
+
+        `draws` functions and initial states are drawn; each is followed through the times of the
+        data, or through `times` (one row for all sequences or one per sequence), also beyond the
+        data. `trajectory` has the draws themselves, `observation` adds observation noise.
+
+        Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control;
+        `on_draw` is called with the number of finished draws.
+        """
+        self._check(data, draws)
+        asked = None if times is None else np.atleast_1d(np.asarray(times, float))
+        whole = self.config.system.time == "discrete"
+        plan = plan_forecast(data, asked, self.scaling, self.shape, whole)
+        model = self.model
+        if solver != "fixed" and not whole:
+            model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
+        excerpts = self.excerpts(data)
+        results = []
+        for number, key in enumerate(jax.random.split(jax.random.key(seed), draws)):
+            trajectory, observation = _one_draw(model, excerpts, plan.grids, key)
+            results.append(tuple(self._in_data_units(v, plan) for v in (trajectory, observation)))
+            if on_draw is not None:
+                on_draw(number + 1)
+        trajectories, observations = (np.stack(kind) for kind in zip(*results, strict=True))
+        return self._dataset(data, plan, trajectories, observations, seed)
+
+    def save(self, path: str | Path) -> None:
+        header = {
+            "run": to_dict(self.config),
+            "shape": dataclasses.asdict(self.shape),
+            "leads": len(self.summary.lead),
+        }
+        checkpoint.write(Path(path), self._arrays(), header)
+
+    def excerpts(self, data: Trajectories) -> Excerpt:
+        """The sequences as the encoders see them, a batch."""
+        windows = to_dataset(data, self.scaling).windows
+        opening = min(self.config.system.property_frames, windows.times.shape[1])
+        return Excerpt(windows, first(windows, opening))
+
+    def _arrays(self) -> dict:
+        summary = dataclasses.asdict(self.summary)
+        arrays = {name: jnp.asarray(value) for name, value in summary.items()}
+        return {"model": self.model, "scaling": self.scaling, "summary": arrays}
+
+    def _in_data_units(self, values: Float[Array, "P K A O"], plan: Plan) -> np.ndarray:
+        rows = np.arange(len(plan.wanted))[:, None]
+        wanted = self.scaling.to_data(np.asarray(values)[rows, plan.wanted])
+        return np.where(plan.alive[..., None], wanted, np.float32(np.nan))
+
+    def _check(self, data: Trajectories, draws: int) -> None:
+        if draws < 1:
+            raise BadInput(f"a forecast needs at least one draw, got draws={draws}")
+        _same("features", data.features, self.shape.features)
+        if self.config.system.properties == "observed":
+            _same("static properties", data.static_names, self.shape.properties)
+        _same("controls", data.control_names, self.shape.controls)
+        objects = data.values.shape[2]
+        fixed = self.config.system.who == "joint" or self.config.system.accumulation == "nonlinear"
+        if fixed and objects != self.shape.objects:
+            raise BadInput(
+                f"system '{self.config.system.name}' is one function of exactly "
+                f"{self.shape.objects} objects, but the data have {objects}; "
+                "use an interacting system (I-…) for other numbers"
+            )
+
+    def _dataset(
+        self,
+        data: Trajectories,
+        plan: Plan,
+        trajectories: np.ndarray,
+        observations: np.ndarray,
+        seed: int,
+    ) -> "xr.Dataset":
+        import xarray as xr
+
+        dims = ("draw", "sequence", "time", "object", "feature")
+        return xr.Dataset(
+            {
+                "trajectory": (dims, trajectories),
+                "observation": (dims, observations),
+                "alive": (dims[1:4], plan.alive),
+                "climatology_mean": ("feature", self.summary.mean),
+                "climatology_sd": ("feature", self.summary.sd),
+                "drift_lead": ("lead", self.summary.lead),
+                "drift_sd": (("lead", "feature"), self.summary.drift_sd),
+            },
+            coords={
+                "feature": list(data.features),
+                "sequence": list(data.sequence_names),
+                "t": (("sequence", "time"), plan.times),
+            },
+            attrs={
+                "system": self.config.system.name,
+                "seed": seed,
+                "encoder_frames": self.config.system.encoder_frames,
+            },
+        )
+
+
+def load(path: str | Path) -> FittedModel:
+    """A model file back as it was: it predicts the same numbers, bit for bit."""
+    path = Path(path)
+    arrays, header = checkpoint.read(path)
+    config = from_dict(RunConfig, header["run"], where=str(path))
+    shape = from_dict(DataShape, header["shape"], where=str(path))
+    layout = state_layout(config.system, shape)
+    features = len(shape.features)
+    start = blank_start(config.system, layout, shape.objects, features)
+    summary = blank_summary(header["leads"], features)
+    blank = FittedModel(
+        model=build(config.system, shape, start, key=jax.random.key(0)),
+        scaling=identity_scaling(features, len(shape.properties)),
+        summary=summary,
+        shape=shape,
+        config=config,
+    )
+    restored = checkpoint.restore(blank._arrays(), arrays, path)
+    summary = {name: np.asarray(value) for name, value in restored["summary"].items()}
+    return dataclasses.replace(
+        blank,
+        model=restored["model"],
+        scaling=restored["scaling"],
+        summary=TrainingSummary(**summary),
+    )
+
+
+def blank_summary(leads: int, features: int) -> TrainingSummary:
+    return TrainingSummary(
+        mean=np.zeros(features),
+        sd=np.zeros(features),
+        lead=np.zeros(leads),
+        drift_sd=np.zeros((leads, features)),
+    )
+
+
+@eqx.filter_jit
+def _one_draw(
+    model: Model, excerpts: Excerpt, grids: Grid, key: Key
+) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:
+    """Every sequence under one drawn law: noise-free, and as it would be observed."""
+    key_field, key_states, key_noise = jax.random.split(key, 3)
+    field = model.dynamics.draw(key=key_field)
+
+    def follow(excerpt: Excerpt, grid: Grid, key: Key) -> Float[Array, "K A O"]:
+        states = model.draw_states(field, model.encode(excerpt), excerpt, grid, key=key)
+        return model.observation.decoder(states)
+
+    keys = jax.random.split(key_states, grids.times.shape[0])
+    means = jax.vmap(follow)(excerpts, grids, keys)
+    return means, model.observation.draw(means, key=key_noise)
+
+
+def _same(what: str, got: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    if got != wanted:
+        raise BadInput(
+            f"the model was fitted to {what} {_names(wanted)}, but the data have {_names(got)}; "
+            "give the same columns in the same order"
+        )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if names else "none"

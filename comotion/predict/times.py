@@ -1,0 +1,129 @@
+"""Which times to integrate over so that the times asked for are among them."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from comotion._types import FAST
+from comotion.data.batches import Grid
+from comotion.data.scaling import Scaling
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+from comotion.systems import DataShape
+
+LONG_GAP = 1.5
+ON_FRAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A batch of grids, and where on them the asked times are."""
+
+    grids: Grid
+    wanted: Int[np.ndarray, "P T"]
+    times: Float[np.ndarray, "P T"]
+    alive: Bool[np.ndarray, "P T A"]
+
+
+def plan_forecast(
+    data: Trajectories, times: np.ndarray | None, scaling: Scaling, shape: DataShape, whole: bool
+) -> Plan:
+    """`times` are in the data's own unit and clock; `whole`: only multiples of a frame will do."""
+    if times is None:
+        asked = data.times
+        nodes = [data.times[p, :length] for p, length in enumerate(data.lengths)]
+    else:
+        asked = _per_sequence(np.asarray(times, float), data)
+        nodes = [
+            _nodes(data.times[p, :length], asked[p], shape.step, whole)
+            for p, length in enumerate(data.lengths)
+        ]
+    grids = _pad(nodes)
+    wanted = np.stack(
+        [np.searchsorted(grid, row).clip(0, len(grid) - 1) for grid, row in zip(grids, asked)]
+    )
+    return Plan(
+        grids=_device_grid(data, grids, scaling),
+        wanted=wanted,
+        times=asked,
+        alive=_alive(data, asked),
+    )
+
+
+def _per_sequence(times: np.ndarray, data: Trajectories) -> Float[np.ndarray, "P T"]:
+    asked = np.sort(np.broadcast_to(times, (len(data), times.shape[-1])), axis=1)
+    early = asked[:, 0] < data.times[:, 0]
+    if not np.isfinite(asked).all() or early.any():
+        first = data.times[:, 0].max()
+        raise BadInput(
+            f"a forecast was asked for at time {asked.min():g}, but it starts at the first frame "
+            f"({first:g}); ask for finite times from then on"
+        )
+    return asked
+
+
+def _nodes(
+    frames: np.ndarray, asked: np.ndarray, step: float, whole: bool
+) -> Float[np.ndarray, " K"]:
+    """Frames and asked times together, with long gaps cut into pieces of about one step."""
+    if whole:
+        return _whole_steps(frames[0], asked, step)
+    nodes = np.union1d(frames[frames <= asked[-1]], asked)
+    gaps = np.diff(nodes)
+    pieces = np.where(gaps > LONG_GAP * step, np.ceil(gaps / step), 1).astype(int)
+    cuts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(nodes, nodes[1:], pieces)]
+    return np.concatenate([*cuts, nodes[-1:]])
+
+
+def _whole_steps(start: float, asked: np.ndarray, step: float) -> Float[np.ndarray, " K"]:
+    counts = (asked - start) / step
+    off = np.abs(counts - np.round(counts)) > ON_FRAME * np.maximum(1.0, np.abs(counts))
+    if off.any():
+        raise BadInput(
+            f"a discrete-time model forecasts only at whole steps of {step:g} after the first "
+            f"frame, not at time {asked[off][0]:g}; use a continuous-time system for any time"
+        )
+    nodes = start + step * np.arange(int(np.round(counts[-1])) + 1)
+    nodes[np.round(counts).astype(int)] = asked
+    return nodes
+
+
+def _pad(nodes: list[np.ndarray]) -> Float[np.ndarray, "P K"]:
+    longest = max(len(row) for row in nodes)
+    return np.stack([np.pad(row, (0, longest - len(row)), mode="edge") for row in nodes])
+
+
+def _device_grid(data: Trajectories, grids: Float[np.ndarray, "P K"], scaling: Scaling) -> Grid:
+    alive = _alive(data, grids)
+    elapsed = (grids - grids[:, :1]) / float(scaling.time)
+    return Grid(
+        times=jnp.asarray(elapsed, FAST),
+        active=jnp.asarray(alive[:, :-1] & alive[:, 1:]),
+        controls=jnp.asarray(_controls(data, grids), FAST),
+    )
+
+
+def _alive(data: Trajectories, times: Float[np.ndarray, "P T"]) -> Bool[np.ndarray, "P T A"]:
+    """Who is there at any time; whoever is there in the last frame stays for ever after."""
+    rows = np.arange(len(data))[:, None]
+    alive = data.alive  # (P, N, A)
+    entry = data.times[rows, alive.argmax(axis=1)]
+    last = alive.shape[1] - 1 - alive[:, ::-1].argmax(axis=1)
+    stays = last >= data.lengths[:, None] - 1
+    leave = np.where(stays, np.inf, data.times[rows, last])
+    moment = times[:, :, None]
+    inside = (moment >= entry[:, None, :]) & (moment <= leave[:, None, :])
+    return inside & alive.any(axis=1)[:, None, :]
+
+
+def _controls(data: Trajectories, grids: Float[np.ndarray, "P K"]) -> np.ndarray:
+    P, _, A, U = data.controls.shape
+    controls = np.zeros((P, grids.shape[1], A, U))
+    for p, length in enumerate(data.lengths):
+        frames = data.times[p, :length]
+        for a, u in np.ndindex(A, U):
+            given = np.nan_to_num(data.controls[p, :length, a, u])
+            controls[p, :, a, u] = np.interp(grids[p], frames, given)
+    return controls

@@ -1,0 +1,56 @@
+"""The paper's names, each a choice of parts; a user's own combination is just another row."""
+
+from typing import Any
+
+from comotion.config import SystemConfig, replace
+from comotion.errors import BadInput
+
+_GP = {"function": "gp"}
+_NN = {"function": "mlp"}
+_BNN = {"function": "bnn"}
+_JOINT = {"who": "joint"}
+_LATENT = {"hidden_velocity": True}
+_STRUCTURED = {"order": 2, "hidden_velocity": True}
+_INFERRED = {"properties": "inferred"}
+
+SYSTEMS: dict[str, dict[str, Any]] = {
+    "NODE": _NN | _JOINT,
+    "NODE-L": _NN | _JOINT | _LATENT,
+    "NODE-8": _NN | _JOINT | {"latent": 8, "decoder": "linear"},
+    "NODE-16": _NN | _JOINT | {"latent": 16, "decoder": "linear"},
+    "BNODE": _BNN | _JOINT,
+    "BNODE-L": _BNN | _JOINT | _LATENT,
+    "GPODE": _GP | _JOINT,
+    "GPODE-L": _GP | _JOINT | _LATENT,
+    "I-NODE": _NN,
+    "I-NODE-L": _NN | _LATENT,
+    "I-NODE-8": _NN | {"latent": 8, "decoder": "linear"},
+    "I-NODE-16": _NN | {"latent": 16, "decoder": "linear"},
+    "I-NODE-S": _NN | _STRUCTURED,
+    "I-BNODE": _BNN,
+    "I-GPODE": _GP,
+    "I-GPODE-L": _GP | _LATENT,
+    "I-GPODE-S": _GP | _STRUCTURED,
+    "I-GPODE-L-S": _GP | _STRUCTURED,
+    "I-GPSSM": _GP | {"time": "discrete"},
+}
+"""What each system changes from the defaults of `SystemConfig`, which are I-GPODE's."""
+
+FORMS: dict[str, dict[str, Any]] = {
+    "without-globals": {"properties": "none"},
+    "with-globals": _INFERRED,
+    "globals-observed": {"properties": "observed"},
+}
+"""Endings such as `I-GPODE/with-globals`: what happens to the static properties."""
+
+
+def system(name: str, **changes: Any) -> SystemConfig:
+    """The parts of a named system, with some of them changed."""
+    base, _, form = name.partition("/")
+    if base not in SYSTEMS or (form and form not in FORMS):
+        raise BadInput(
+            f"there is no system '{name}': choose one of {', '.join(SYSTEMS)}, "
+            f"optionally followed by {', '.join('/' + ending for ending in FORMS)}"
+        )
+    parts = SYSTEMS[base] | FORMS.get(form, {}) | changes
+    return replace(SystemConfig(), **({"name": name} | parts))

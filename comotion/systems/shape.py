@@ -1,0 +1,87 @@
+"""What a model must know about the data it is built for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from comotion.config import SystemConfig
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+from comotion.layout import Layout
+
+IRREGULAR = 0.01
+
+
+@dataclass(frozen=True)
+class DataShape:
+    """The columns of the data, how many objects a sequence has, and the step between frames."""
+
+    features: tuple[str, ...]
+    spatial: int
+    velocities_observed: bool
+    properties: tuple[str, ...]
+    controls: tuple[str, ...]
+    objects: int
+    step: float
+    irregular: bool
+
+
+def data_shape(data: Trajectories) -> DataShape:
+    steps = np.diff(data.times, axis=1)
+    steps = steps[np.isfinite(steps)]
+    median = float(np.median(steps))
+    return DataShape(
+        features=data.features,
+        spatial=data.spatial,
+        velocities_observed=data.velocities_observed,
+        properties=data.static_names,
+        controls=data.control_names,
+        objects=data.values.shape[2],
+        step=median,
+        irregular=bool(np.any(np.abs(steps - median) > IRREGULAR * median)),
+    )
+
+
+def state_layout(config: SystemConfig, shape: DataShape) -> Layout:
+    """The state holds velocities if they are observed, or hidden but part of the system."""
+    has_velocity = shape.velocities_observed or config.hidden_velocity
+    moving = shape.spatial * (2 if has_velocity else 1)
+    observed_moving = shape.spatial * (2 if shape.velocities_observed else 1)
+    others = len(shape.features) - observed_moving
+    extra = max(others, config.latent - moving)
+    layout = Layout(
+        spatial=shape.spatial,
+        has_velocity=has_velocity,
+        extra=extra,
+        properties=_property_count(config, shape),
+        controls=len(shape.controls),
+    )
+    _check(config, layout, shape, others)
+    return layout
+
+
+def _property_count(config: SystemConfig, shape: DataShape) -> int:
+    counts = {"none": 0, "observed": len(shape.properties), "inferred": config.property_count}
+    return counts[config.properties]
+
+
+def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) -> None:
+    plain = config.alone == "raw" and config.pair not in ("radial", "central")
+    if layout.extra and not plain:
+        raise BadInput(
+            f"coordinates '{config.alone}' and '{config.pair}' speak of positions and velocities "
+            f"only, but the state has {layout.extra} more entries; use alone='raw' and "
+            "pair='relative', or drop the other features"
+        )
+    if config.order == 2 and not layout.has_velocity:
+        raise BadInput("second order needs velocities in the state; set hidden_velocity=true")
+    if config.encoder == "smoother" and (layout.extra or not layout.has_velocity):
+        raise BadInput(
+            "the smoothing encoder is for states of positions and velocities only; "
+            "use encoder='gru'"
+        )
+    if others and layout.has_velocity and not shape.velocities_observed:
+        raise BadInput(
+            f"features {', '.join(shape.features[shape.spatial :])} stand where hidden velocities "
+            "would be in the state; drop them, or observe the velocities"
+        )

@@ -1,0 +1,242 @@
+"""Where functions start: the inputs the data visit and the size of the rates they show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from comotion._types import FAST, Key
+from comotion.config import SystemConfig
+from comotion.coordinates import (
+    ALONE,
+    PAIR,
+    AbstractAloneCoordinates,
+    AbstractPairCoordinates,
+    Actor,
+)
+from comotion.data.batches import Dataset, Window
+from comotion.data.derivatives import finite_differences
+from comotion.dynamics import joint_inputs, weight_inputs
+from comotion.errors import BadInput
+from comotion.layout import Layout
+
+MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class FunctionStart:
+    """Inputs a function will see, and the size of each of its outputs."""
+
+    inputs: Float[np.ndarray, "N I"]
+    scale: Float[np.ndarray, " Q"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """One entry per function (f_s, f_b, f_c, f_w, or f for joint systems)."""
+
+    functions: dict[str, FunctionStart]
+    feature_variance: Float[np.ndarray, " O"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Object-frames whose state and rate the data show; rows keep objects of a frame together."""
+
+    actors: Actor  # leaves have axes (frame, object)
+    after: Float[Array, "F A D"]
+    rates: Float[np.ndarray, "F A R"]
+    known: np.ndarray  # (F, A)
+    neighbours: np.ndarray  # (F, A, A)
+
+
+def coordinates(
+    config: SystemConfig, layout: Layout
+) -> tuple[AbstractAloneCoordinates, AbstractPairCoordinates]:
+    vectors = layout.vectors if config.order == 1 else 1
+    return ALONE[config.alone](layout, vectors), PAIR[config.pair](layout, vectors)
+
+
+def start_from_data(config: SystemConfig, layout: Layout, dataset: Dataset, *, key: Key) -> Start:
+    key_properties, key_rows = jax.random.split(key)
+    moments = observed_moments(config, layout, dataset.windows, key=key_properties)
+    if not moments.known.any():
+        raise BadInput(
+            "no object is observed in two frames in a row with nothing missing, so there is "
+            "nothing to start from; fill some gaps, or drop sequences that are mostly empty"
+        )
+    sizes = np.sqrt(np.mean(moments.rates[moments.known] ** 2, axis=0)).clip(1e-6)
+    return Start(
+        functions=_function_starts(config, layout, moments, sizes, key=key_rows),
+        feature_variance=_feature_variance(dataset.windows),
+    )
+
+
+def blank_start(config: SystemConfig, layout: Layout, objects: int, observed: int) -> Start:
+    """Stands in for data when every value will be replaced by those of a model file."""
+    actors = Actor(
+        jnp.zeros((1, objects, layout.state), FAST),
+        jnp.zeros((1, objects, layout.properties), FAST),
+        jnp.zeros((1, objects, layout.controls), FAST),
+    )
+    learned = layout.state if config.order == 1 else layout.state - layout.spatial
+    moments = Moments(
+        actors,
+        after=actors.state,
+        rates=np.zeros((1, objects, learned)),
+        known=np.ones((1, objects), bool),
+        neighbours=~np.eye(objects, dtype=bool)[None],
+    )
+    sizes, key = np.ones(learned), jax.random.key(0)
+    functions = _function_starts(config, layout, moments, sizes, key=key)
+    return Start(functions, feature_variance=np.ones(observed))
+
+
+def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, key: Key) -> Moments:
+    """Properties still to be inferred are drawn from their prior."""
+    seen = finite_differences(windows, layout)
+    P, J, A, _ = seen.states.shape
+    properties = {
+        "none": jnp.zeros((P, A, 0), FAST),
+        "observed": windows.properties,
+        "inferred": jax.random.normal(key, (P, A, layout.properties), FAST),
+    }[config.properties]
+    per_frame = jnp.broadcast_to(properties[:, None], (P, J, A, properties.shape[-1]))
+    actors = Actor(seen.states, per_frame, windows.controls[:, :-1])
+    learned = seen.rates if config.order == 1 else seen.rates[..., layout.spatial :]
+    neighbours = jnp.broadcast_to(windows.neighbours[:, None], (P, J, A, A))
+    return Moments(
+        actors=jax.tree.map(lambda leaf: leaf.reshape(P * J, A, leaf.shape[-1]), actors),
+        after=seen.after.reshape(P * J, A, -1),
+        rates=np.asarray(learned, np.float64).reshape(P * J, A, -1),
+        known=np.asarray(seen.known).reshape(P * J, A),
+        neighbours=np.asarray(neighbours).reshape(P * J, A, A),
+    )
+
+
+def eventful_rows(
+    rates: Float[np.ndarray, "F A R"], known: np.ndarray, share: float, most: int, *, key: Key
+) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """Frames and objects: a random sample, of which `share` is taken where rates are largest.
+
+    Collisions are one frame in a hundred, and the only frames that show how objects collide.
+    """
+    frames, objects = np.nonzero(known)
+    order = np.asarray(jax.random.permutation(key, len(frames)))
+    count = min(most, len(frames))
+    eventful = int(share * count)
+    size = np.linalg.norm(rates[frames, objects], axis=1)
+    ranked = order[np.argsort(-size[order], kind="stable")]
+    rows = np.concatenate([ranked[:eventful], order[: count - eventful]])
+    return frames[rows], objects[rows]
+
+
+def _function_starts(
+    config: SystemConfig,
+    layout: Layout,
+    moments: Moments,
+    sizes: Float[np.ndarray, " R"],
+    *,
+    key: Key,
+) -> dict[str, FunctionStart]:
+    if config.who == "joint":
+        return _joint_start(config, moments, sizes, key=key)
+    return _interacting_start(config, layout, moments, sizes, key=key)
+
+
+def _interacting_start(
+    config: SystemConfig,
+    layout: Layout,
+    moments: Moments,
+    sizes: Float[np.ndarray, " R"],
+    *,
+    key: Key,
+) -> dict[str, FunctionStart]:
+    alone, pair = coordinates(config, layout)
+    frames, objects = eventful_rows(moments.rates, moments.known, config.events, MOST_ROWS, key=key)
+    actors, others = _pairs(moments, frames, objects)
+    own = jax.tree.map(lambda leaf: leaf[frames, objects], moments.actors)
+    functions = {
+        "f_s": FunctionStart(
+            _rows(jax.vmap(alone.inputs)(own)), _output_sizes(alone.rates, alone, sizes, own)
+        ),
+        "f_b": FunctionStart(
+            _rows(jax.vmap(pair.inputs)(actors, others)),
+            _output_sizes(pair.rates, pair, sizes, actors, others),
+        ),
+    }
+    return functions | _accumulation_start(config, moments, sizes, actors, others, key=key)
+
+
+def _accumulation_start(
+    config: SystemConfig,
+    moments: Moments,
+    sizes: Float[np.ndarray, " R"],
+    actors: Actor,
+    others: Actor,
+    *,
+    key: Key,
+) -> dict[str, FunctionStart]:
+    if config.accumulation == "nonlinear":
+        messages = np.tile(sizes, moments.known.shape[1])
+        noise = np.asarray(jax.random.normal(key, (MOST_ROWS, len(messages))))
+        return {"f_c": FunctionStart(noise * messages, sizes)}
+    if config.accumulation == "weighted":
+        return {"f_w": FunctionStart(_rows(weight_inputs(actors, others)), np.ones(1))}
+    return {}
+
+
+def _joint_start(
+    config: SystemConfig, moments: Moments, sizes: Float[np.ndarray, " R"], *, key: Key
+) -> dict[str, FunctionStart]:
+    complete = moments.known.all(axis=1)
+    if not complete.any():
+        raise BadInput(
+            f"system '{config.name}' needs frames in which every object is seen, and there are "
+            "none; use an interacting system (I-…), which takes objects as they come"
+        )
+    size = np.where(complete[:, None], np.linalg.norm(moments.rates, axis=2), 0.0)
+    whole = complete[:, None]  # one row per frame: a frame counts as one object
+    frames, _ = eventful_rows(
+        size.max(axis=1)[:, None, None], whole, config.events, MOST_ROWS, key=key
+    )
+    chosen = jax.tree.map(lambda leaf: leaf[frames], moments.actors)
+    inputs = jax.vmap(joint_inputs)(chosen)
+    return {"f": FunctionStart(_rows(inputs), np.tile(sizes, moments.known.shape[1]))}
+
+
+def _pairs(moments: Moments, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor, Actor]:
+    """Every chosen object with every object it hears, where both are known."""
+    heard = moments.neighbours[frames, objects] & moments.known[frames]  # (n, A)
+    rows, others = np.nonzero(heard)
+    if len(rows) == 0:  # a single object: the interaction exists but is never used
+        rows, others = np.arange(len(frames)), objects
+    actors = jax.tree.map(lambda leaf: leaf[frames[rows], objects[rows]], moments.actors)
+    return actors, jax.tree.map(lambda leaf: leaf[frames[rows], others], moments.actors)
+
+
+def _output_sizes(
+    rates: Callable[..., Array],
+    part: AbstractAloneCoordinates | AbstractPairCoordinates,
+    sizes: Float[np.ndarray, " R"],
+    *actors: Actor,
+) -> Float[np.ndarray, " Q"]:
+    """Each output is about as large as the rates it contributes to."""
+    example = tuple(jax.tree.map(lambda leaf: leaf[0], actor) for actor in actors)
+    shape = (*part.inputs(*example).shape[:-1], part.out_size)
+    reach = jax.jacobian(lambda outputs: rates(outputs, *example))(jnp.ones(shape, FAST))
+    reach = np.abs(np.asarray(reach, np.float64)).reshape(len(sizes), -1, part.out_size)
+    reach = reach.sum(axis=1) + 1e-12  # (R, Q)
+    return np.sqrt((reach * sizes[:, None] ** 2).sum(axis=0) / reach.sum(axis=0))
+
+
+def _rows(inputs: Array) -> Float[np.ndarray, "N I"]:
+    return np.asarray(inputs, np.float64).reshape(-1, inputs.shape[-1])
+
+
+def _feature_variance(windows: Window) -> Float[np.ndarray, " O"]:
+    values = np.where(windows.present, windows.values, np.nan)
+    return np.nanvar(values, axis=(0, 1, 2)).clip(1e-12)

@@ -1,0 +1,98 @@
+"""Fit a system to data: the one call that goes from trajectories to a fitted model."""
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from comotion.config import Recipe, RunConfig, SystemConfig, replace
+from comotion.data.batches import Dataset, to_dataset
+from comotion.data.scaling import fit_scaling
+from comotion.data.summary import summarise
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+from comotion.predict import FittedModel
+from comotion.systems import build, data_shape, start_from_data, state_layout, system
+from comotion.train.folder import RunFolder, fingerprint
+from comotion.train.loop import Loop
+from comotion.train.progress import ProgressBar, Silent
+from comotion.train.recipe import recipe as named_recipe
+from comotion.train.step import first_state
+from comotion.train.warm_start import warm_start
+
+
+def fit(
+    train: Trajectories,
+    *,
+    system: str | SystemConfig = "I-GPODE",
+    valid: Trajectories | None = None,
+    recipe: str | Recipe = "short",
+    seed: int = 0,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    **parts: Any,
+) -> FittedModel:
+    """Learn f_s and f_b from trajectories.
+
+    `system` is a name from `comotion systems` or a config; further arguments change single parts
+    (`order=2`, `inducing_pair=100`). `recipe` is "short" or "paper". With `out`, the run is kept
+    in a folder, and `resume=True` continues an interrupted one to the same weights as if nothing
+    had happened. Ctrl-C stops early and returns what was learned so far.
+
+    Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
+    `valid` is only watched, never trained on.
+    """
+    config = run_config(system, recipe, seed, parts)
+    folder = None if out is None else RunFolder(Path(out))
+    if folder is not None:
+        folder.open(config, resume)
+    key_start, key_train = jax.random.split(jax.random.key(seed))
+    fitted, dataset = prepare(train, config, key=key_start)
+    identity = fingerprint(train)
+    state = first_state(fitted.model)
+    if folder is not None:
+        state = folder.restore(state, identity)
+    watching = sys.stderr.isatty() if progress is None else progress
+    watcher = ProgressBar(config.recipe) if watching else Silent()
+    held_out = None if valid is None else to_dataset(valid, fitted.scaling)
+    loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
+    try:
+        loop.run(key=key_train)
+    except KeyboardInterrupt:
+        loop.save()
+        watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
+    finally:
+        watcher.close()
+    fitted = dataclasses.replace(fitted, model=loop.state.model)
+    if folder is not None:
+        fitted.save(folder.model)
+    return fitted
+
+
+def prepare(train: Trajectories, config: RunConfig, *, key: jax.Array) -> tuple[FittedModel, Dataset]:
+    """The untrained model with starting values from the data, and the data in its units."""
+    key_rows, key_build, key_warm = jax.random.split(key, 3)
+    shape = data_shape(train)
+    layout = state_layout(config.system, shape)
+    scaling = fit_scaling(train, config.system.scaling)
+    dataset = to_dataset(train, scaling)
+    start = start_from_data(config.system, layout, dataset, key=key_rows)
+    model = build(config.system, shape, start, key=key_build)
+    if config.recipe.warm_start:
+        model = warm_start(model, config, dataset, key=key_warm)
+    summary = summarise(train, config.system.encoder_frames)
+    return FittedModel(model, scaling, summary, shape, config), dataset
+
+
+def run_config(
+    name: str | SystemConfig, recipe: str | Recipe, seed: int, parts: dict[str, Any]
+) -> RunConfig:
+    base = system(name) if isinstance(name, str) else name
+    chosen = replace(base, **parts)
+    plan = named_recipe(recipe, chosen) if isinstance(recipe, str) else recipe
+    if not plan.stages:
+        raise BadInput(f"recipe '{plan.name}' has no stages; give at least one")
+    return RunConfig(chosen, plan, seed)

@@ -1,0 +1,131 @@
+"""Rounds of growing horizons, checkpoints on the way, and a clear word when it goes wrong."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import jax
+import jax.numpy as jnp
+
+from comotion._types import FAST, Key
+from comotion.config import RunConfig, Stage
+from comotion.data.batches import Dataset
+from comotion.functions import SparseGP
+from comotion.model import Model
+from comotion.objective import Bound
+from comotion.train.folder import RunFolder
+from comotion.train.progress import Watcher
+from comotion.train.step import (
+    StepInfo,
+    TrainState,
+    held_out_bound,
+    learning_rate,
+    step_plan,
+    train_step,
+)
+
+CHECKPOINT_SECONDS = 5.0
+LOG_EVERY = 10
+VALIDATE_EVERY = 50
+MOST_SKIPPED = 25
+
+
+class TrainingDivergedError(ArithmeticError):
+    """Many steps in a row had no finite gradient."""
+
+
+@dataclass
+class Loop:
+    """Runs what is left of a recipe from whatever state it is given."""
+
+    config: RunConfig
+    train: Dataset
+    valid: Dataset | None
+    watcher: Watcher
+    folder: RunFolder | None
+    fingerprint: str
+    state: TrainState
+    _saved: float = field(default_factory=time.monotonic)
+
+    def run(self, *, key: Key) -> None:
+        key_train, key_valid = jax.random.split(key)
+        for stage, begin in _begins(self.config.recipe.stages):
+            done = int(self.state.iteration) - begin
+            if done < stage.iterations:
+                self._run_stage(stage, begin, max(done, 0), key_train, key_valid)
+        self.save()
+
+    def save(self) -> None:
+        if self.folder is not None:
+            self.folder.save(self.state, self.fingerprint)
+        self._saved = time.monotonic()
+
+    def _run_stage(
+        self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
+    ) -> None:
+        frames = self.train.windows.times.shape[1]
+        plan = step_plan(
+            self.config.recipe, stage, frames, self.config.system.property_frames
+        )
+        self.watcher.say(f"compiling for windows of {plan.horizon} frames")
+        for number in range(done, stage.iterations):
+            rate = learning_rate(stage, number)
+            self.state, info = train_step(
+                self.state, self.train, key_train, jnp.asarray(rate, FAST), plan
+            )
+            if number % LOG_EVERY == 0 or number == stage.iterations - 1:
+                self._stop_if_lost(stage)
+                row = _row(info, begin + number + 1, stage, rate)
+                if self.valid is not None and number % VALIDATE_EVERY == 0:
+                    bound = held_out_bound(self.state.model, self.valid, key_valid, plan)
+                    row["valid_elbo"] = float(bound.elbo / bound.observations)
+                self._report(stage, row)
+            if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+                self.save()
+
+    def _report(self, stage: Stage, row: dict[str, float]) -> None:
+        self.watcher.show(stage, row)
+        if self.folder is not None:
+            self.folder.log(row)
+
+    def _stop_if_lost(self, stage: Stage) -> None:
+        if int(self.state.skipped) < MOST_SKIPPED:
+            return
+        check_functions(self.state.model)
+        raise TrainingDivergedError(
+            f"{int(self.state.skipped)} iterations in a row at horizon {stage.horizon} had no "
+            "finite gradient: use a smaller learning rate, shorter horizons or more substeps"
+        )
+
+
+def check_functions(model: Model) -> None:
+    """Raises an error that names the function whose covariance cannot be factorised."""
+    for name, function in model.dynamics.functions().items():
+        if isinstance(function, SparseGP):
+            function.check_conditioning(name)
+
+
+def _begins(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, int]]:
+    begin = 0
+    for stage in stages:
+        yield stage, begin
+        begin += stage.iterations
+
+
+def _row(info: StepInfo, iteration: int, stage: Stage, rate: float) -> dict[str, float]:
+    """Terms of the bound per observed value."""
+    bound: Bound = jax.tree.map(lambda term: term / info.bound.observations, info.bound)
+    functions = {f"kl_{name}": float(term) for name, term in bound.kl_functions.items()}
+    return {
+        "iteration": iteration,
+        "horizon": stage.horizon,
+        "elbo": float(bound.elbo),
+        "log_likelihood": float(bound.log_likelihood),
+        "kl_initial": float(bound.kl_initial),
+        "kl_properties": float(bound.kl_properties),
+        "kl_functions": float(jnp.sum(jnp.stack(list(bound.kl_functions.values())))),
+        **functions,
+        "gradient_norm": float(info.gradient_norm),
+        "learning_rate": rate,
+        "time": time.time(),
+    }

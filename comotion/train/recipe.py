@@ -1,0 +1,37 @@
+"""Named ways to train."""
+
+from comotion.config import Recipe, Stage, SystemConfig
+from comotion.errors import BadInput
+
+PAPER_RATES = {"gp": 5e-4, "mlp": 5e-4, "bnn": 1e-4}
+
+
+def paper(system: SystemConfig) -> Recipe:
+    """As published: three rounds, 50 000 iterations, learning rates by function type."""
+    rate = PAPER_RATES[system.function]
+    rounds = ((5, 25_000), (16, 12_500), (33, 12_500))
+    return Recipe(
+        name="paper",
+        stages=tuple(Stage(horizon, iterations, rate) for horizon, iterations in rounds),
+    )
+
+
+def short(system: SystemConfig) -> Recipe:
+    """For people: a regression to start from, then a few hundred large steps that die away."""
+    rate = {"gp": 1e-2, "mlp": 2e-3, "bnn": 2e-3}[system.function]
+    rounds = ((5, 300), (16, 200), (33, 150))
+    return Recipe(
+        name="short",
+        stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
+        warm_start=True,
+        clip=1.0,
+    )
+
+
+RECIPES = {"paper": paper, "short": short}
+
+
+def recipe(name: str, system: SystemConfig) -> Recipe:
+    if name not in RECIPES:
+        raise BadInput(f"there is no recipe '{name}': choose one of {', '.join(RECIPES)}")
+    return RECIPES[name](system)

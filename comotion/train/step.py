@@ -1,0 +1,114 @@
+"""One optimisation step."""
+
+import math
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from comotion._types import Key
+from comotion.config import Recipe, Stage
+from comotion.data.batches import Dataset, sample_excerpts
+from comotion.model import Model
+from comotion.objective import Bound, evidence_bound
+from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
+
+LAST_RATE = 0.02
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """What is fixed while a step is compiled: one plan, one compilation."""
+
+    horizon: int
+    opening: int
+    windows: int
+    draws: int
+    clip: float
+
+
+class TrainState(eqx.Module):
+    """Everything that changes from one iteration to the next."""
+
+    model: Model
+    optimiser: AdamState
+    iteration: Int[Array, ""]
+    skipped: Int[Array, ""]
+
+
+class StepInfo(eqx.Module):
+    """What one step reports."""
+
+    bound: Bound
+    gradient_norm: Float[Array, ""]
+    finite: Bool[Array, ""]
+
+
+def step_plan(recipe: Recipe, stage: Stage, frames: int, opening: int) -> StepPlan:
+    horizon = min(stage.horizon, frames)
+    return StepPlan(horizon, min(opening, frames), recipe.windows, recipe.draws, recipe.clip)
+
+
+def first_state(model: Model) -> TrainState:
+    trainable = eqx.filter(model, eqx.is_inexact_array)
+    zero = jnp.zeros((), jnp.int32)
+    return TrainState(model, adam_init(trainable), zero, zero)
+
+
+@eqx.filter_jit
+def train_step(
+    state: TrainState,
+    dataset: Dataset,
+    key: Key,
+    learning_rate: Float[Array, ""],
+    plan: StepPlan,
+) -> tuple[TrainState, StepInfo]:
+    """Follows the gradient of the bound per observed value; a step that is not finite is skipped.
+
+    The key of an iteration depends on its number only, so a resumed run takes the same steps.
+    """
+    key_batch, key_bound = jax.random.split(jax.random.fold_in(key, state.iteration))
+    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
+
+    def loss(model: Model) -> tuple[Float[Array, ""], Bound]:
+        bound = evidence_bound(model, batch, len(dataset), draws=plan.draws, key=key_bound)
+        return -bound.elbo / jnp.maximum(bound.observations, 1.0), bound
+
+    (_, bound), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
+    norm = gradient_norm(gradient)
+    finite = jnp.isfinite(norm)
+    updates, optimiser = adam_update(gradient, state.optimiser, learning_rate, plan.clip)
+    after = TrainState(
+        eqx.apply_updates(state.model, updates),
+        optimiser,
+        state.iteration + 1,
+        jnp.zeros_like(state.skipped),
+    )
+    stay = eqx.tree_at(
+        lambda s: (s.iteration, s.skipped), state, (state.iteration + 1, state.skipped + 1)
+    )
+    return _choose(finite, after, stay), StepInfo(bound, norm, finite)
+
+
+@eqx.filter_jit
+def held_out_bound(model: Model, dataset: Dataset, key: Key, plan: StepPlan) -> Bound:
+    """The bound on data the model is not trained on, at the horizon of the plan."""
+    key_batch, key_bound = jax.random.split(key)
+    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
+    return evidence_bound(model, batch, len(dataset), draws=plan.draws, key=key_bound)
+
+
+def learning_rate(stage: Stage, done: int) -> float:
+    """The rate after `done` iterations of the stage; a cosine goes down to a fiftieth."""
+    if stage.decay == "none":
+        return stage.learning_rate
+    remaining = 0.5 * (1.0 + math.cos(math.pi * done / stage.iterations))
+    return stage.learning_rate * (LAST_RATE + (1.0 - LAST_RATE) * remaining)
+
+
+def _choose(condition: Bool[Array, ""], yes: TrainState, no: TrainState) -> TrainState:
+    return jax.tree.map(
+        lambda a, b: jnp.where(condition, a, b) if eqx.is_array(a) else a, yes, no
+    )

@@ -1,0 +1,42 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from comotion.gp import cosine
+
+WIDE = np.linspace(-1000, 1000, 400_001).astype(np.float32)
+
+
+def test_cosine_is_accurate_in_32_bits_over_a_wide_range():
+    exact = np.cos(WIDE.astype(np.float64))
+    np.testing.assert_allclose(jax.jit(cosine)(jnp.asarray(WIDE)), exact, atol=1e-6)
+
+
+def test_derivatives_of_cosine_are_sine_and_cosine():
+    exact = WIDE.astype(np.float64)
+    slope = jax.vmap(jax.grad(cosine))
+    curvature = jax.vmap(jax.grad(jax.grad(cosine)))
+    np.testing.assert_allclose(slope(jnp.asarray(WIDE)), -np.sin(exact), atol=2e-6)
+    np.testing.assert_allclose(curvature(jnp.asarray(WIDE)), -np.cos(exact), atol=2e-6)
+
+
+def test_cosine_stays_a_cosine_where_its_turns_cannot_be_counted():
+    huge = jnp.asarray(np.logspace(3, 30, 10_001), jnp.float32)
+    assert jnp.all(jnp.abs(cosine(huge)) <= 1)
+    assert jnp.isnan(cosine(jnp.asarray([jnp.inf, jnp.nan], jnp.float32))).all()
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_cosine_keeps_dtype_and_works_inside_scan_vmap_and_checkpoint(dtype):
+    def trajectory(x):
+        step = jax.checkpoint(lambda state, _: (cosine(state), state))
+        return jnp.sum(jax.lax.scan(step, x, length=3)[1])
+
+    x = jnp.linspace(-2, 2, 5, dtype=dtype)
+    value, slope = jax.jit(jax.vmap(jax.value_and_grad(trajectory)))(x)
+    assert value.dtype == slope.dtype == dtype
+    np.testing.assert_allclose(value, x + np.cos(x) + np.cos(np.cos(x)), rtol=1e-6)
+    np.testing.assert_allclose(
+        slope, 1 - np.sin(x) + np.sin(np.cos(x)) * np.sin(x), rtol=1e-5, atol=1e-6
+    )

@@ -1,0 +1,71 @@
+import csv
+import io
+
+import pytest
+from rich.console import Console
+
+from comotion.evaluate import CONVENTIONS, METRICS
+from comotion.report import Column, Table, comparison_table, scores_table
+
+RESULTS = Table(
+    "Balls",
+    (Column("noise"), Column("model"), Column("MSE", 1, "lower"), Column("ELL", 1, "higher")),
+    (
+        ("none", "I-GPODE", (17.3, 1.2), -25.94),
+        ("none", "GPODE", (23.9, 0.9), -597.6),
+        ("low", "I|NODE_8", (13.0, 1.0), None),
+    ),
+    group="noise",
+)
+
+
+def test_markdown_has_bold_best_values_within_each_group_of_several():
+    assert RESULTS.to_markdown().splitlines() == [
+        "| noise | model | MSE | ELL |",
+        "| :-- | :-- | --: | --: |",
+        "| none | I-GPODE | **17.3 ± 1.2** | **-25.9** |",
+        "| none | GPODE | 23.9 ± 0.9 | -597.6 |",
+        "| low | I\\|NODE_8 | 13.0 ± 1.0 | – |",
+    ]
+
+
+def test_latex_is_a_booktabs_table_with_rules_between_groups():
+    lines = RESULTS.to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{llrr}"
+    assert r"none & I-GPODE & $\mathbf{17.3 \pm 1.2}$ & $\mathbf{-25.9}$ \\" in lines
+    assert r"low & I|NODE\_8 & $13.0 \pm 1.0$ & -- \\" in lines
+    assert lines.count(r"\midrule") == 2
+
+
+def test_csv_keeps_full_precision_and_standard_deviations_apart():
+    rows = list(csv.DictReader(io.StringIO(RESULTS.to_csv())))
+    assert rows[0] == {
+        "noise": "none",
+        "model": "I-GPODE",
+        "MSE": "17.3",
+        "MSE sd": "1.2",
+        "ELL": "-25.94",
+    }
+    assert rows[2]["ELL"] == ""
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_scores_fit_a_terminal_and_come_with_their_conventions(scores, width):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(scores_table(scores).to_rich())
+    lines = console.export_text().splitlines()
+    for name, metric in METRICS.items():
+        (line,) = [line for line in lines if line.startswith(f"{metric.label}  ")]
+        assert f"{scores[name]:z.3f}" in line
+    assert CONVENTIONS[0].split(",")[0] in "\n".join(lines)
+
+
+def test_comparison_puts_the_better_system_in_bold(scores):
+    runs = {"ours": scores.rows["model"], "climate": scores.rows["climatology"]}
+    table = comparison_table("Orbits", runs, ("mse_draws_table", "ell_table", "coverage_90"))
+    ours, climate = range(2)
+    assert table.is_best(ours, 1)
+    assert table.is_best(ours, 2)
+    assert not table.is_best(climate, 1)
+    assert not table.is_best(ours, 3), "coverage is neither better high nor low"
+    assert "MSE of draws (table)" in table.to_markdown()
