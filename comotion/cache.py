@@ -1,6 +1,13 @@
-"""Compiled programs are kept between runs: the first run of a kind compiles, later ones do not."""
+"""Compiled programs are kept between runs: the first run of a kind compiles, later ones load.
 
+Users decide with JAX's own variable: `JAX_COMPILATION_CACHE_DIR=/some/folder` moves the cache,
+an empty value turns it off.
+"""
+
+import hashlib
 import os
+import platform
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -8,26 +15,51 @@ from pathlib import Path
 import platformdirs
 
 FOLDER = "JAX_COMPILATION_CACHE_DIR"
-# Most of our compilations take 1 to 20 s; many small ones below half a second would only fill the
-# disk. The oldest files go when the folder is full.
 SETTINGS = {
-    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5",
-    "JAX_COMPILATION_CACHE_MAX_SIZE": str(2 * 1024**3),
+    # Ours take 1 to 20 s each, but the hundreds of small ones take as long together.
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    # XLA calls tuning preferences missing CPU features when it loads what it has compiled itself,
+    # and says so at length: https://github.com/openxla/xla/issues/44565
+    "TF_CPP_MIN_LOG_LEVEL": "3",
 }
-OFF = "COMOTION_CACHE"
+MOST_BYTES = 2 * 1024**3
+
+
+def enable() -> Path | None:
+    """Keep compiled programs from now on, unless the user decided otherwise; says where.
+
+    JAX reads its settings when it is imported: afterwards it is too late, and nothing is changed.
+    """
+    if FOLDER not in os.environ and "jax" not in sys.modules:
+        place = Path(platformdirs.user_cache_dir("comotion")) / f"compiled-{_this_machine()}"
+        if not (_writable(place) and shutil.disk_usage(place).free > MOST_BYTES):
+            return None  # JAX would keep half a program on a full disk, and complain ever after
+        _forget_oldest(place, MOST_BYTES)
+        os.environ[FOLDER] = str(place)
+        for name, value in SETTINGS.items():
+            os.environ.setdefault(name, value)
+    return folder()
 
 
 def folder() -> Path | None:
     """Where compiled programs are kept, or None if they are not."""
-    set_by_user = os.environ.get(FOLDER)
-    if set_by_user is not None:
-        return Path(set_by_user) if set_by_user else None
-    place = Path(platformdirs.user_cache_dir("comotion")) / "compiled"
-    return place if _writable(place) else None
+    place = os.environ.get(FOLDER)
+    return Path(place) if place else None
 
 
-def enable() -> Path | None:
-    """Keep compiled programs from now on, unless the user has decided otherwise."""
+def size(place: Path) -> int:
+    """Bytes of all files in the folder."""
+    return sum(bytes_ for _, bytes_, _ in _files(place))
+
+
+def _this_machine() -> str:
+    """Machines that share a home folder must not share programs made for one processor."""
+    features = platform.processor()
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        lines = information.read_text(errors="replace").splitlines()
+        features = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return hashlib.sha256(f"{platform.machine()} {features}".encode()).hexdigest()[:8]
 
 
 def _writable(place: Path) -> bool:
@@ -37,3 +69,24 @@ def _writable(place: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+def _forget_oldest(place: Path, most: int) -> None:
+    """JAX could do this itself, but only with one more package installed."""
+    total = 0
+    for _, bytes_, path in sorted(_files(place), reverse=True):
+        total += bytes_
+        if total > most:
+            path.unlink(missing_ok=True)
+
+
+def _files(place: Path) -> list[tuple[float, int, Path]]:
+    """Time of last use, size and path of every file; others may delete them meanwhile."""
+    found = []
+    for path in place.glob("*"):
+        try:
+            stat = path.stat()
+        except OSError:
+            continue
+        found.append((max(stat.st_atime, stat.st_mtime), stat.st_size, path))
+    return found

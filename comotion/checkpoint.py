@@ -64,8 +64,10 @@ def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
         odd = sorted(wanted.keys() ^ arrays.keys())[0]
         raise _damaged(path, f"its weights do not fit its config, for example at {odd}")
     for name, leaf in wanted.items():
-        if leaf.shape != arrays[name].shape or leaf.dtype != arrays[name].dtype:
-            raise _damaged(path, f"{name} has shape {arrays[name].shape}, not {leaf.shape}")
+        found = arrays[name]
+        if leaf.shape != found.shape or leaf.dtype != found.dtype:
+            kinds = (f"{array.dtype} of shape {array.shape}" for array in (found, leaf))
+            raise _damaged(path, f"{name} is {', not '.join(kinds)}")
     names = iter(wanted)
     return jax.tree.map(
         lambda leaf: jax.numpy.asarray(arrays[next(names)]) if eqx.is_array(leaf) else leaf, tree

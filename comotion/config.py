@@ -12,6 +12,31 @@ import tomli_w
 
 from comotion.errors import BadInput
 
+RANGES: dict[str, tuple[float, float | None]] = {
+    "latent": (0, None),
+    "property_count": (1, None),
+    "property_frames": (1, None),
+    "encoder_frames": (1, None),
+    "inducing_alone": (1, None),
+    "inducing_pair": (1, None),
+    "events": (0, 1),
+    "fourier_features": (1, None),
+    "hidden_alone": (1, None),
+    "hidden_pair": (1, None),
+    "nearest": (0, None),
+    "radius": (0, None),
+    "substeps": (1, None),
+    "horizon": (2, None),
+    "iterations": (0, None),
+    "learning_rate": (0, None),
+    "windows": (1, None),
+    "draws": (1, None),
+    "clip": (0, None),
+    "noise_floor": (0, None),
+    "seed": (0, None),
+}
+"""Smallest and largest values of the fields that have them."""
+
 
 @dataclass(frozen=True)
 class SystemConfig:
@@ -96,6 +121,8 @@ class Recipe:
     """function draws per iteration (L of the paper)"""
     clip: float = 0.0
     """largest norm of a gradient per observed value; 0: no limit"""
+    kernel_rate: float = 1.0
+    """learning rate of kernels and inducing inputs, as a share of that of the rest"""
     warm_start: bool = False
     """start the functions from a regression on finite-difference accelerations"""
     noise_floor: float = 0.0
@@ -127,7 +154,7 @@ def read_toml(path: Path) -> RunConfig:
     return from_dict(RunConfig, fields, where=str(path))
 
 
-def from_dict(kind: type, fields: dict[str, Any], where: str = "config") -> Any:
+def from_dict(kind: type, fields: Any, where: str = "config") -> Any:
     """Builds the dataclass `kind`, refusing unknown names and impossible values."""
     hints = typing.get_type_hints(kind)
     known = ", ".join(sorted(hints))
@@ -139,14 +166,25 @@ def from_dict(kind: type, fields: dict[str, Any], where: str = "config") -> Any:
     for part in dataclasses.fields(kind):
         if part.name not in fields and _is_required(part):
             raise BadInput(f"{where}: '{part.name}' is missing; the fields are {known}")
-    return kind(
-        **{name: _convert(value, hints[name], f"{where}: {name}") for name, value in fields.items()}
-    )
+    values = {
+        name: _convert(value, hints[name], f"{where}: {name}") for name, value in fields.items()
+    }
+    for name, value in values.items():
+        _check_range(name, value, where)
+    return kind(**values)
 
 
 def replace(config: SystemConfig, **changes: Any) -> SystemConfig:
     """A copy with some parts changed, checked like any other config."""
     return from_dict(SystemConfig, {**to_dict(config), **changes}, where="system")
+
+
+def _check_range(name: str, value: Any, where: str) -> None:
+    least, most = RANGES.get(name, (None, None))
+    if least is not None and not value >= least:
+        raise BadInput(f"{where}: {name}: expected at least {least}, got {value!r}")
+    if most is not None and value > most:
+        raise BadInput(f"{where}: {name}: expected at most {most}, got {value!r}")
 
 
 def _is_required(part: dataclasses.Field) -> bool:

@@ -34,15 +34,16 @@ class GivenGraph(AbstractGraph):
 
 
 class NearestGraph(AbstractGraph):
-    """The `count` nearest allowed objects, no farther than `radius`."""
+    """The `count` nearest allowed objects (None: all), no farther than `radius`."""
 
-    count: int = eqx.field(static=True)
+    count: int | None = eqx.field(static=True)
     radius: float = eqx.field(static=True, default=float("inf"))
 
     def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
         offsets = positions[:, None, :] - positions[None, :, :]
         squared = jnp.where(allowed, jnp.sum(offsets**2, axis=-1), jnp.inf)
-        count = min(self.count, positions.shape[0] - 1)
+        others = positions.shape[0] - 1
+        count = others if self.count is None else min(self.count, others)
         order = jnp.argsort(squared, axis=1)[:, :count]
         heard = jnp.take_along_axis(squared, order, axis=1) <= self.radius**2
         return Neighbours(order, heard & jnp.take_along_axis(allowed, order, axis=1))

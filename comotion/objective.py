@@ -8,8 +8,7 @@ from jaxtyping import Key as Keys
 
 from comotion._types import Key
 from comotion.data.batches import Excerpt
-from comotion.dynamics import AbstractField
-from comotion.model import Model
+from comotion.model import Beliefs, Model
 
 
 class Bound(eqx.Module):
@@ -33,39 +32,48 @@ class Bound(eqx.Module):
 
 
 def evidence_bound(model: Model, batch: Excerpt, sequences: int, *, draws: int, key: Key) -> Bound:
-    """A Monte Carlo estimate from `draws` laws, each followed by every excerpt of the batch."""
+    """A Monte Carlo estimate from `draws` laws, each followed by every excerpt of the batch.
+
+    One law after the other: the memory of one is enough, and its matrices meet the rows of the
+    whole batch in one product.
+    """
     size = batch.window.times.shape[0]
-    key_fields, key_states = jax.random.split(key)
-    fields = eqx.filter_vmap(lambda k: model.dynamics.draw(key=k))(
-        jax.random.split(key_fields, draws)
-    )
-    per_excerpt = eqx.filter_vmap(_excerpt_terms, in_axes=(None, None, 0, 0))
-    keys = jax.random.split(key_states, (size, draws))
-    likelihood, kl_initial, kl_properties, counts = per_excerpt(model, fields, batch, keys)
+    beliefs = jax.vmap(model.encode)(batch)
+    kl_initial, kl_properties = jax.vmap(_belief_terms)(beliefs, batch)
+
+    def add_draw(total: Float[Array, ""], key: Key) -> tuple[Float[Array, ""], None]:
+        return total + _log_likelihood(model, beliefs, batch, key=key), None
+
+    start = jnp.zeros((), model.observation.log_noise_variance.dtype)
+    total, _ = jax.lax.scan(add_draw, start, jax.random.split(key, draws))
     scale = sequences / size
     return Bound(
-        log_likelihood=scale * jnp.sum(likelihood),
+        log_likelihood=scale * total / draws,
         kl_initial=scale * jnp.sum(kl_initial),
         kl_properties=scale * jnp.sum(kl_properties),
         kl_functions=model.dynamics.kl(),
-        observations=scale * jnp.sum(counts),
+        observations=scale * jnp.sum(batch.window.present).astype(start.dtype),
     )
 
 
-def _excerpt_terms(
-    model: Model, fields: AbstractField, excerpt: Excerpt, keys: Keys[Array, " L"]
-) -> tuple[Float[Array, ""], ...]:
-    window = excerpt.window
-    beliefs = model.encode(excerpt)
+def _log_likelihood(
+    model: Model, beliefs: Beliefs, batch: Excerpt, *, key: Key
+) -> Float[Array, ""]:
+    """Of the whole batch under one drawn law and one draw of every belief."""
+    key_field, key_states = jax.random.split(key)
+    field = model.dynamics.draw(key=key_field)
 
-    def log_likelihood(field: AbstractField, key: Key) -> Float[Array, ""]:
+    def of_excerpt(beliefs: Beliefs, excerpt: Excerpt, key: Key) -> Float[Array, ""]:
+        window = excerpt.window
         states = model.draw_states(field, beliefs, excerpt, window.grid, key=key)
         return model.observation.log_likelihood(window.values, window.present, states)
 
-    likelihood = jnp.mean(eqx.filter_vmap(log_likelihood)(fields, keys))
-    kl_initial = beliefs.initial.kl(window.exists)
-    kl_properties = jnp.zeros_like(kl_initial)
-    if beliefs.properties is not None:
-        kl_properties = beliefs.properties.kl(window.exists)
-    count = jnp.sum(window.present).astype(likelihood.dtype)
-    return likelihood, kl_initial, kl_properties, count
+    keys = jax.random.split(key_states, batch.window.times.shape[0])
+    return jnp.sum(jax.vmap(of_excerpt)(beliefs, batch, keys))
+
+
+def _belief_terms(beliefs: Beliefs, excerpt: Excerpt) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    kl_initial = beliefs.initial.kl(excerpt.window.exists)
+    if beliefs.properties is None:
+        return kl_initial, jnp.zeros_like(kl_initial)
+    return kl_initial, beliefs.properties.kl(excerpt.window.exists)

@@ -18,29 +18,24 @@ class Snapshots(eqx.Module):
 
 
 def finite_differences(windows: Window, layout: Layout) -> Snapshots:
-    """`windows` is a batch; extra state dimensions are unknown and start at zero."""
-    moving = layout.spatial * layout.vectors
+    """`windows` is a batch; entries of the state that are never observed are zero."""
     states, known = _states(windows, layout)
     steps = jnp.diff(windows.times, axis=1)[:, :, None, None]
     safe = jnp.where(steps > 0, steps, 1.0)
     rates = jnp.diff(states, axis=1) / safe
     both = known[:, :-1] & known[:, 1:] & (steps[..., 0] > 0)
-    extra = jnp.zeros((*states.shape[:-1], layout.state - moving), states.dtype)
-    states = jnp.concatenate([states, extra], axis=-1)
-    rates = jnp.concatenate([rates, extra[:, :-1]], axis=-1)
     return Snapshots(states[:, :-1], states[:, 1:], rates, both)
 
 
 def _states(windows: Window, layout: Layout) -> tuple[Array, Array]:
-    """Position and velocity in every frame; unobserved velocities from central differences."""
-    moving = layout.spatial * layout.vectors
-    observed = min(windows.values.shape[-1], moving)
-    values, present = windows.values[..., :observed], windows.present[..., :observed]
-    known = jnp.all(present, axis=-1)
-    if observed == moving:
-        return values, known
-    velocities, velocity_known = _central_differences(values, known, windows.times)
-    return jnp.concatenate([values, velocities], axis=-1), known & velocity_known
+    """Observed features in every frame; hidden velocities from central differences."""
+    states, known = windows.values, jnp.all(windows.present, axis=-1)
+    if states.shape[-1] < layout.spatial * layout.vectors:
+        velocities, velocity_known = _central_differences(states, known, windows.times)
+        states = jnp.concatenate([states, velocities], axis=-1)
+        known = known & velocity_known
+    latent = jnp.zeros((*states.shape[:-1], layout.state - states.shape[-1]), states.dtype)
+    return jnp.concatenate([states, latent], axis=-1), known
 
 
 def _central_differences(values: Array, known: Array, times: Array) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ class RecurrentEncoder(AbstractInitialStateEncoder):
     """Each part of the state has a small network of its own on its own chunk of the GRU's output.
 
     A missing value is read as the one seen just before in reading order, a frame with nothing in
-    it is skipped. With `reads_times` the time since the previous frame is an input as well, for
+    it is skipped. With `reads_times` the time to the frame read before is an input as well, for
     data with irregular steps.
     """
 
@@ -40,7 +40,9 @@ class RecurrentEncoder(AbstractInitialStateEncoder):
     def _read(self, seen: FirstFrames) -> Float[Array, " Z"]:
         counts = jnp.maximum(jnp.sum(seen.present, axis=0), 1).astype(seen.values.dtype)
         average = jnp.sum(jnp.where(seen.present, seen.values, 0.0), axis=0) / counts
-        steps = jnp.diff(seen.times, append=seen.times[-1:])
+        read = jnp.where(jnp.any(seen.present, axis=1), seen.times, jnp.inf)
+        before = jnp.append(jax.lax.cummin(read, reverse=True)[1:], jnp.inf)
+        steps = jnp.where(jnp.isfinite(before), before - seen.times, 0.0)
 
         def read_frame(carry, frame):
             memory, latest = carry

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from comotion._types import FAST
+from comotion._types import EXACT, FAST
 from comotion.data.batches import Window
 from comotion.encode.base import AbstractInitialStateEncoder, FirstFrames, first_frames
 from comotion.encode.gaussian import Belief
@@ -28,9 +28,13 @@ class SmoothingEncoder(AbstractInitialStateEncoder):
     frames: int = eqx.field(static=True)
 
     def __call__(self, window: Window, noise_variance: Float[Array, " O"]) -> Belief:
-        seen = first_frames(window, self.frames)
-        mean, factor = jax.vmap(self._regress, in_axes=(0, None))(seen, noise_variance)
-        return Belief(mean, factor)
+        # Noise-free data make precisions of 1e8 and more beside those of one: not for 32 bits.
+        exact, seen, noise = jax.tree.map(
+            lambda leaf: leaf.astype(EXACT) if eqx.is_inexact_array(leaf) else leaf,
+            (self, first_frames(window, self.frames), noise_variance),
+        )
+        mean, factor = jax.vmap(exact._regress, in_axes=(0, None))(seen, noise)
+        return Belief(mean.astype(noise_variance.dtype), factor.astype(noise_variance.dtype))
 
     def _regress(
         self, seen: FirstFrames, noise_variance: Float[Array, " O"]

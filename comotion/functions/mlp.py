@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction
+from comotion.rowwise import rowwise
 
 
 def lip_swish(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
@@ -35,11 +36,16 @@ class Network(AbstractDraw):
     activation: str = eqx.field(static=True)
 
     def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
-        hidden = x.reshape(-1, x.shape[-1])
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            hidden = ACTIVATIONS[self.activation](hidden @ weight + bias[None])
-        out = hidden @ self.weights[-1] + self.biases[-1][None]
-        return out.reshape(*x.shape[:-1], -1)
+        rows = x.reshape(-1, x.shape[-1])
+        return _evaluate(self, rows).reshape(*x.shape[:-1], self.biases[-1].shape[0])
+
+
+@rowwise
+def _evaluate(network: Network, x: Float[Array, "N I"]) -> Float[Array, "N Q"]:
+    activation, hidden = ACTIVATIONS[network.activation], x
+    for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
+        hidden = activation(hidden @ weight + bias[None])
+    return hidden @ network.weights[-1] + network.biases[-1][None]
 
 
 def init_network(*, in_size: int, out_size: int, hidden: int, activation: str, key: Key) -> Network:

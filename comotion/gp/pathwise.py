@@ -2,21 +2,27 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, Key
 from comotion.gp.features import FourierBasis, fourier_basis
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
+from comotion.rowwise import rowwise
 
 
 class PathwiseDraw(eqx.Module):
-    """f(x) = φ(x)ᵀw + k(x, Z)ν, with everything that does not depend on x already computed."""
+    """f(x) = φ(x)ᵀw + k(x, Z)ν, with everything that does not depend on x already computed.
+
+    Weights have their outputs first: the gradient of a tall matrix times a narrow one is ten
+    times slower on a CPU if the narrow one stands upright.
+    """
 
     prior_basis: FourierBasis
-    prior_weights: Float[Array, "S Q"]
+    prior_weights: Float[Array, "Q S"]
     kernel_at_inducing: AbstractAnchoredKernel
-    inducing_weights: Float[Array, "M Q"]
+    inducing_weights: Float[Array, "Q M"]
 
     def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
         if x.dtype != self.inducing_weights.dtype:
@@ -25,9 +31,14 @@ class PathwiseDraw(eqx.Module):
                 f"{x.dtype}: cast the inputs, or the function before drawing."
             )
         rows = x.reshape(-1, x.shape[-1])  # N I
-        prior = self.prior_basis(rows) @ self.prior_weights
-        update = self.kernel_at_inducing(rows) @ self.inducing_weights
-        return (prior + update).reshape(*x.shape[:-1], -1)
+        return _evaluate(self, rows).reshape(*x.shape[:-1], self.inducing_weights.shape[0])
+
+
+@rowwise
+def _evaluate(draw: PathwiseDraw, x: Float[Array, "N I"]) -> Float[Array, "N Q"]:
+    prior = jnp.einsum("ns,qs->nq", draw.prior_basis(x), draw.prior_weights)
+    update = jnp.einsum("nm,qm->nq", draw.kernel_at_inducing(x), draw.inducing_weights)
+    return prior + update
 
 
 def draw_pathwise(
@@ -53,5 +64,5 @@ def draw_pathwise(
     k_Z = kernel.anchor(exact_Z)
     L = safe_cholesky(k_Z(exact_Z))
     nu = solve_lower_transposed(L, exact_v - solve_lower(L, basis(exact_Z) @ w))
-    draw = PathwiseDraw(basis, w * sigma, k_Z, nu * sigma)
+    draw = PathwiseDraw(basis, (w * sigma).T, k_Z, (nu * sigma).T)
     return jax.tree.map(lambda leaf: leaf.astype(v.dtype), draw)

@@ -15,8 +15,8 @@ Time = Float[Array, ""]
 class Interval(eqx.Module):
     """One stretch between two times, with whatever the rates need to know about it."""
 
-    start: Time
-    end: Time
+    start: Float[Array, "*J"]
+    end: Float[Array, "*J"]
     known: PyTree
 
     def progress(self, time: Time) -> Time:
@@ -43,11 +43,10 @@ def trajectory(
 ) -> Float[Array, "K A D"]:
     """States at all `times`; `known` has a leading axis of one entry per interval.
 
-    The backward pass keeps the state at every time and recomputes what lies between, so memory
-    does not grow with the work done inside an interval.
+    The backward pass keeps what the rates were called with, which is small; what is large is
+    inside the drawn functions, and those compute it again (`rowwise`).
     """
 
-    @jax.checkpoint
     def step(states: States, interval: Interval) -> tuple[States, States]:
         states = integrator.advance(rates, states, interval)
         return states, states

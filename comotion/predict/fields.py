@@ -91,7 +91,7 @@ def _check(draws: int, resolution: int, speed: float) -> None:
 
 @eqx.filter_jit
 def _draw(
-    dynamics: InteractingDynamics, lonely: Actor, hearing: Actor, heard: Actor, keys: Key
+    dynamics: InteractingDynamics, lonely: Actor, hearing: Actor, heard: Actor, keys: Array
 ) -> tuple[Float[Array, "L B R"], Float[Array, "L E R"]]:
     def one(key: Key) -> tuple[Float[Array, "B R"], Float[Array, "E R"]]:
         key_field, _, _ = jax.random.split(key, 3)  # as a forecast splits the key of a draw

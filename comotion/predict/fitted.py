@@ -86,9 +86,17 @@ class FittedModel:
 
     def excerpts(self, data: Trajectories) -> Excerpt:
         """The sequences as the encoders see them, a batch."""
+        if self.config.system.properties != "observed":
+            data = self._with_unused_properties(data)
         windows = to_dataset(data, self.scaling).windows
         opening = min(self.config.system.property_frames, windows.times.shape[1])
         return Excerpt(windows, first(windows, opening))
+
+    def _with_unused_properties(self, data: Trajectories) -> Trajectories:
+        """Properties the model does not look at need not be the same as in training."""
+        names = self.shape.properties
+        unused = np.full((*data.static.shape[:2], len(names)), np.nan)
+        return dataclasses.replace(data, static=unused, static_names=names)
 
     def _arrays(self) -> dict:
         summary = dataclasses.asdict(self.summary)

@@ -35,7 +35,7 @@ def plan_forecast(
         asked = data.times
         nodes = [data.times[p, :length] for p, length in enumerate(data.lengths)]
     else:
-        asked = _per_sequence(np.asarray(times, float), data)
+        asked = _per_sequence(np.asarray(times, float), data, ON_FRAME * shape.step)
         nodes = [
             _nodes(data.times[p, :length], asked[p], shape.step, whole)
             for p, length in enumerate(data.lengths)
@@ -52,8 +52,22 @@ def plan_forecast(
     )
 
 
-def _per_sequence(times: np.ndarray, data: Trajectories) -> Float[np.ndarray, "P T"]:
+def _per_sequence(
+    times: np.ndarray, data: Trajectories, tolerance: float
+) -> Float[np.ndarray, "P T"]:
+    """In order, and exactly on a frame where they are meant to be."""
+    if times.ndim > 2 or times.size == 0 or (times.ndim == 2 and len(times) not in (1, len(data))):
+        raise BadInput(
+            f"times have shape {times.shape}, but there are {len(data)} sequences; "
+            "give one row of times for all of them, or one row for each"
+        )
     asked = np.sort(np.broadcast_to(times, (len(data), times.shape[-1])), axis=1)
+    asked = np.stack(
+        [
+            _on_frames(row, data.times[p, : data.lengths[p]], tolerance)
+            for p, row in enumerate(asked)
+        ]
+    )
     early = asked[:, 0] < data.times[:, 0]
     if not np.isfinite(asked).all() or early.any():
         first = data.times[:, 0].max()
@@ -69,7 +83,7 @@ def _nodes(
 ) -> Float[np.ndarray, " K"]:
     """Frames and asked times together, with long gaps cut into pieces of about one step."""
     if whole:
-        return _whole_steps(frames[0], asked, step)
+        return _whole_steps(frames, asked, step)
     nodes = np.union1d(frames[frames <= asked[-1]], asked)
     gaps = np.diff(nodes)
     pieces = np.where(gaps > LONG_GAP * step, np.ceil(gaps / step), 1).astype(int)
@@ -77,7 +91,14 @@ def _nodes(
     return np.concatenate([*cuts, nodes[-1:]])
 
 
-def _whole_steps(start: float, asked: np.ndarray, step: float) -> Float[np.ndarray, " K"]:
+def _on_frames(times: np.ndarray, frames: np.ndarray, tolerance: float) -> np.ndarray:
+    """A time within rounding of a frame is the frame: objects enter and leave at frames."""
+    nearest = frames[np.abs(times[:, None] - frames[None, :]).argmin(axis=1)]
+    return np.where(np.abs(times - nearest) <= tolerance, nearest, times)
+
+
+def _whole_steps(frames: np.ndarray, asked: np.ndarray, step: float) -> Float[np.ndarray, " K"]:
+    start = frames[0]
     counts = (asked - start) / step
     off = np.abs(counts - np.round(counts)) > ON_FRAME * np.maximum(1.0, np.abs(counts))
     if off.any():
@@ -86,6 +107,7 @@ def _whole_steps(start: float, asked: np.ndarray, step: float) -> Float[np.ndarr
             f"frame, not at time {asked[off][0]:g}; use a continuous-time system for any time"
         )
     nodes = start + step * np.arange(int(np.round(counts[-1])) + 1)
+    nodes = _on_frames(nodes, frames, ON_FRAME * step)
     nodes[np.round(counts).astype(int)] = asked
     return nodes
 

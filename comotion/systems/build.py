@@ -1,5 +1,7 @@
 """Assembles a model from its parts, with starting values read off the data."""
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -108,9 +110,9 @@ def _accumulation(
 
 
 def _graph(config: SystemConfig) -> AbstractGraph:
-    if config.nearest == 0:
+    if config.nearest == 0 and math.isinf(config.radius):
         return GivenGraph()
-    return NearestGraph(config.nearest, config.radius)
+    return NearestGraph(config.nearest or None, config.radius)
 
 
 def _integrator(config: SystemConfig) -> AbstractIntegrator:

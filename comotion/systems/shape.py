@@ -1,5 +1,6 @@
 """What a model must know about the data it is built for."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,8 @@ class DataShape:
 def data_shape(data: Trajectories) -> DataShape:
     steps = np.diff(data.times, axis=1)
     steps = steps[np.isfinite(steps)]
+    if steps.size == 0:
+        raise BadInput("no sequence has two frames, so nothing is seen to move; give longer ones")
     median = float(np.median(steps))
     return DataShape(
         features=data.features,
@@ -75,6 +78,16 @@ def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) 
         )
     if config.order == 2 and not layout.has_velocity:
         raise BadInput("second order needs velocities in the state; set hidden_velocity=true")
+    if config.order == 2 and config.time == "discrete":
+        raise BadInput(
+            "second order says that velocity is the rate of position, which needs "
+            "time='continuous'; use order=1 with time='discrete'"
+        )
+    if math.isfinite(config.radius) and config.scaling == "units":
+        raise BadInput(
+            f"radius={config.radius:g} is in the data's units, which scaling='units' changes; "
+            "use scaling='none', or nearest instead of radius"
+        )
     if config.encoder == "smoother" and (layout.extra or not layout.has_velocity):
         raise BadInput(
             "the smoothing encoder is for states of positions and velocities only; "

@@ -18,7 +18,7 @@ from comotion.coordinates import (
     Actor,
 )
 from comotion.data.batches import Dataset, Window
-from comotion.data.derivatives import finite_differences
+from comotion.data.derivatives import Snapshots, finite_differences
 from comotion.dynamics import joint_inputs, weight_inputs
 from comotion.errors import BadInput
 from comotion.layout import Layout
@@ -68,11 +68,18 @@ def start_from_data(config: SystemConfig, layout: Layout, dataset: Dataset, *, k
             "no object is observed in two frames in a row with nothing missing, so there is "
             "nothing to start from; fill some gaps, or drop sequences that are mostly empty"
         )
-    sizes = np.sqrt(np.mean(moments.rates[moments.known] ** 2, axis=0)).clip(1e-6)
+    sizes = _rate_sizes(moments)
     return Start(
         functions=_function_starts(config, layout, moments, sizes, key=key_rows),
         feature_variance=_feature_variance(dataset.windows),
     )
+
+
+def _rate_sizes(moments: Moments) -> Float[np.ndarray, " R"]:
+    """Root mean squares; what is never seen to move (latent entries) is given a typical size."""
+    sizes = np.sqrt(np.mean(moments.rates[moments.known] ** 2, axis=0))
+    moving = sizes[sizes > 0]
+    return np.where(sizes > 0, sizes, moving.mean() if moving.size else 1.0).clip(1e-6)
 
 
 def blank_start(config: SystemConfig, layout: Layout, objects: int, observed: int) -> Start:
@@ -96,8 +103,13 @@ def blank_start(config: SystemConfig, layout: Layout, objects: int, observed: in
 
 
 def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, key: Key) -> Moments:
-    """Properties still to be inferred are drawn from their prior."""
+    """Properties still to be inferred are drawn from their prior.
+
+    In discrete time the rate is the whole change from frame to frame, and there is no path.
+    """
     seen = finite_differences(windows, layout)
+    if config.time == "discrete":
+        seen = Snapshots(seen.states, seen.states, seen.after - seen.states, seen.known)
     P, J, A, _ = seen.states.shape
     properties = {
         "none": jnp.zeros((P, A, 0), FAST),
@@ -155,8 +167,11 @@ def _interacting_start(
     *,
     key: Key,
 ) -> dict[str, FunctionStart]:
+    key_rows, key_accumulation = jax.random.split(key)
     alone, pair = coordinates(config, layout)
-    frames, objects = eventful_rows(moments.rates, moments.known, config.events, MOST_ROWS, key=key)
+    frames, objects = eventful_rows(
+        moments.rates, moments.known, config.events, MOST_ROWS, key=key_rows
+    )
     actors, others = _pairs(moments, frames, objects)
     own = jax.tree.map(lambda leaf: leaf[frames, objects], moments.actors)
     functions = {
@@ -168,7 +183,9 @@ def _interacting_start(
             _output_sizes(pair.rates, pair, sizes, actors, others),
         ),
     }
-    return functions | _accumulation_start(config, moments, sizes, actors, others, key=key)
+    return functions | _accumulation_start(
+        config, moments, sizes, actors, others, key=key_accumulation
+    )
 
 
 def _accumulation_start(
@@ -181,7 +198,10 @@ def _accumulation_start(
     key: Key,
 ) -> dict[str, FunctionStart]:
     if config.accumulation == "nonlinear":
-        messages = np.tile(sizes, moments.known.shape[1])
+        others_heard = moments.known.shape[1] - 1
+        if config.nearest:
+            others_heard = min(others_heard, config.nearest)
+        messages = np.tile(sizes, 1 + others_heard)
         noise = np.asarray(jax.random.normal(key, (MOST_ROWS, len(messages))))
         return {"f_c": FunctionStart(noise * messages, sizes)}
     if config.accumulation == "weighted":

@@ -72,7 +72,9 @@ def fit(
     return fitted
 
 
-def prepare(train: Trajectories, config: RunConfig, *, key: jax.Array) -> tuple[FittedModel, Dataset]:
+def prepare(
+    train: Trajectories, config: RunConfig, *, key: jax.Array
+) -> tuple[FittedModel, Dataset]:
     """The untrained model with starting values from the data, and the data in its units."""
     key_rows, key_build, key_warm = jax.random.split(key, 3)
     shape = data_shape(train)

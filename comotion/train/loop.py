@@ -64,9 +64,7 @@ class Loop:
         self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
     ) -> None:
         frames = self.train.windows.times.shape[1]
-        plan = step_plan(
-            self.config.recipe, stage, frames, self.config.system.property_frames
-        )
+        plan = step_plan(self.config.recipe, stage, frames, self.config.system.property_frames)
         self.watcher.say(f"compiling for windows of {plan.horizon} frames")
         for number in range(done, stage.iterations):
             rate = learning_rate(stage, number)

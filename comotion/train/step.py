@@ -27,6 +27,7 @@ class StepPlan:
     windows: int
     draws: int
     clip: float
+    kernel_rate: float
 
 
 class TrainState(eqx.Module):
@@ -48,7 +49,14 @@ class StepInfo(eqx.Module):
 
 def step_plan(recipe: Recipe, stage: Stage, frames: int, opening: int) -> StepPlan:
     horizon = min(stage.horizon, frames)
-    return StepPlan(horizon, min(opening, frames), recipe.windows, recipe.draws, recipe.clip)
+    return StepPlan(
+        horizon=horizon,
+        opening=min(opening, frames),
+        windows=recipe.windows,
+        draws=recipe.draws,
+        clip=recipe.clip,
+        kernel_rate=recipe.kernel_rate,
+    )
 
 
 def first_state(model: Model) -> TrainState:
@@ -79,7 +87,8 @@ def train_step(
     (_, bound), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
     norm = gradient_norm(gradient)
     finite = jnp.isfinite(norm)
-    updates, optimiser = adam_update(gradient, state.optimiser, learning_rate, plan.clip)
+    rates = _rates(gradient, learning_rate, plan.kernel_rate)
+    updates, optimiser = adam_update(gradient, state.optimiser, rates, plan.clip)
     after = TrainState(
         eqx.apply_updates(state.model, updates),
         optimiser,
@@ -108,7 +117,15 @@ def learning_rate(stage: Stage, done: int) -> float:
     return stage.learning_rate * (LAST_RATE + (1.0 - LAST_RATE) * remaining)
 
 
+def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model:
+    """Kernels and inducing inputs learn more slowly than what is expressed through them."""
+
+    def of_leaf(path: tuple, leaf: Array) -> Float[Array, ""]:
+        names = {getattr(entry, "name", "") for entry in path}
+        return rate * kernel_rate if names & {"kernel", "inducing_inputs"} else rate
+
+    return jax.tree_util.tree_map_with_path(of_leaf, gradient)
+
+
 def _choose(condition: Bool[Array, ""], yes: TrainState, no: TrainState) -> TrainState:
-    return jax.tree.map(
-        lambda a, b: jnp.where(condition, a, b) if eqx.is_array(a) else a, yes, no
-    )
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b) if eqx.is_array(a) else a, yes, no)

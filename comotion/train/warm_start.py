@@ -30,10 +30,10 @@ from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
 SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
 MOST_FRAMES = 10_000
-FRAMES_FOR_EVIDENCE = 500
+FRAMES_FOR_EVIDENCE = 300
 CHUNK = 100
-EVIDENCE_STEPS = 50
-EVIDENCE_RATE = 0.05
+EVIDENCE_STEPS = 30
+EVIDENCE_RATE = 0.1
 START_RESIDUAL = 0.3
 
 
@@ -103,7 +103,7 @@ def choose_by_evidence(laws: Laws, paths: Path) -> Laws:
 
         gradient = jax.grad(loss)(values)
         finite = jnp.isfinite(gradient_norm(gradient))
-        updates, state = adam_update(gradient, state, EVIDENCE_RATE)
+        updates, state = adam_update(gradient, state, [EVIDENCE_RATE] * len(values))
         moved = [jnp.where(finite, v + u, v) for v, u in zip(values, updates, strict=True)]
         return moved, state
 
@@ -175,13 +175,13 @@ def _sums(laws: Laws, paths: Path) -> Sums:
 
     @jax.checkpoint
     def add(sums: Sums, chunk: Path) -> tuple[Sums, None]:
-        design = jax.vmap(lambda path: _design(laws, path, whiten_alone, whiten_pair))(chunk)
+        design = _design(laws, chunk, whiten_alone, whiten_pair)  # (F, A, R, n)
         weight = jnp.where(chunk.known[:, :, None], 1.0 / size[None, None, :], 0.0)
         rows = (design * weight[..., None]).reshape(-1, design.shape[-1])
         rates = (chunk.rates * weight).reshape(-1)
         part = Sums(
             gram=(rows.T @ rows).astype(EXACT),
-            products=(rows.T @ rates).astype(EXACT),
+            products=(rates @ rows).astype(EXACT),
             squares=jnp.sum(rates**2).astype(EXACT),
             count=(jnp.sum(chunk.known) * chunk.rates.shape[-1]).astype(EXACT),
         )
@@ -191,39 +191,58 @@ def _sums(laws: Laws, paths: Path) -> Sums:
     zero = Sums(
         jnp.zeros((n, n), EXACT), jnp.zeros(n, EXACT), jnp.zeros((), EXACT), jnp.zeros((), EXACT)
     )
-    return jax.lax.scan(add, zero, chunks)[0]
+    sums = jax.lax.scan(add, zero, chunks)[0]
+    scales = jnp.concatenate([_unknown_scales(laws.alone), _unknown_scales(laws.pair)])
+    return Sums(
+        gram=scales[:, None] * sums.gram * scales[None, :],
+        products=scales * sums.products,
+        squares=sums.squares,
+        count=sums.count,
+    )
+
+
+def _unknown_scales(function: SparseGP) -> Float[Array, " n"]:
+    """The output scale of each inducing value; applied last, where its gradient is cheap."""
+    return jnp.exp(function.log_output_scale.astype(EXACT)).repeat(function.mean.shape[0])
 
 
 def _design(
-    laws: Laws, path: Path, whiten_alone: Float[Array, "m m"], whiten_pair: Float[Array, "n n"]
-) -> Float[Array, "A R n"]:
-    """How each object's mean rate over the interval depends on all inducing values."""
-    total = None
-    for fraction, weight in SIMPSON:
-        state = (1 - fraction) * path.actors.state + fraction * path.after
-        actors = Actor(state, path.actors.properties, path.actors.controls)
-        part = weight * _design_at(laws, actors, path, whiten_alone, whiten_pair)
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+    laws: Laws, paths: Path, whiten_alone: Float[Array, "m m"], whiten_pair: Float[Array, "n n"]
+) -> Float[Array, "F A R n"]:
+    """How each object's mean rate over its interval depends on all inducing values."""
+    fractions, weights = (jnp.asarray(column, FAST) for column in zip(*SIMPSON, strict=True))
+
+    def add(design: Float[Array, "F A R n"], node: tuple[Array, Array]) -> tuple[Array, None]:
+        fraction, weight = node
+        state = (1 - fraction) * paths.actors.state + fraction * paths.after
+        actors = Actor(state, paths.actors.properties, paths.actors.controls)
+        return design + weight * _design_at(laws, actors, paths, whiten_alone, whiten_pair), None
+
+    n = laws.alone.mean.size + laws.pair.mean.size
+    return jax.lax.scan(add, jnp.zeros((*paths.rates.shape, n), FAST), (fractions, weights))[0]
 
 
 def _design_at(
     laws: Laws,
     actors: Actor,
-    path: Path,
+    paths: Path,
     whiten_alone: Float[Array, "m m"],
     whiten_pair: Float[Array, "n n"],
-) -> Float[Array, "A R n"]:
-    alone, pair = laws.alone_coordinates, laws.pair_coordinates
-    own = jax.vmap(lambda actor: _rows(laws.alone, alone, whiten_alone, actor))(actors)
-    heard = (path.neighbours & path.known[None, :]).astype(own.dtype)
-
-    def messages(actor: Actor, heard: Float[Array, " A"]) -> Float[Array, "R n"]:
-        rows = jax.vmap(lambda other: _rows(laws.pair, pair, whiten_pair, actor, other))(actors)
-        return jnp.einsum("a,arn->rn", heard, rows)
-
-    return jnp.concatenate([own, jax.vmap(messages)(actors, heard)], axis=-1)
+) -> Float[Array, "F A R n"]:
+    F, A = paths.known.shape
+    own = jax.tree.map(lambda leaf: leaf.reshape(F * A, leaf.shape[-1]), actors)
+    alone = _rows(laws.alone, laws.alone_coordinates, whiten_alone, own)
+    hearing = jax.tree.map(lambda leaf: leaf.repeat(A, axis=1), actors)
+    heard = jax.tree.map(lambda leaf: jnp.tile(leaf, (1, A, 1)), actors)
+    pairs = [
+        jax.tree.map(lambda leaf: leaf.reshape(F * A * A, leaf.shape[-1]), a)
+        for a in (hearing, heard)
+    ]
+    messages = _rows(laws.pair, laws.pair_coordinates, whiten_pair, *pairs)
+    audible = (paths.neighbours & paths.known[:, None, :])[..., None, None]  # (F, A, A, 1, 1)
+    messages = messages.reshape(F, A, A, *messages.shape[1:])
+    received = jnp.sum(jnp.where(audible, messages, 0.0), axis=2)
+    return jnp.concatenate([alone.reshape(F, A, *alone.shape[1:]), received], axis=-1)
 
 
 def _rows(
@@ -231,17 +250,23 @@ def _rows(
     coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
     whiten: Float[Array, "M M"],
     *actors: Actor,
-) -> Float[Array, "R n"]:
-    """One function's rates as a linear map of its whitened inducing values, outputs first."""
-    inputs = coordinates.inputs(*actors)
+) -> Float[Array, "B R n"]:
+    """Rates as a linear map of whitened inducing values of unit scale, outputs first."""
+    inputs = jax.vmap(coordinates.inputs)(*actors)  # (B, *k, I)
+    B, Q = inputs.shape[0], function.out_size
     flat = inputs.reshape(-1, inputs.shape[-1])
-    basis = function.kernel(flat, function.inducing_inputs) @ whiten  # (k, M)
-    shape = (*inputs.shape[:-1], function.out_size)
-    meaning = jax.jacfwd(lambda outputs: coordinates.rates(outputs, *actors))(
-        jnp.zeros(shape, inputs.dtype)
-    ).reshape(-1, flat.shape[0], function.out_size)  # (R, k, Q)
-    scaled = meaning * jnp.exp(function.log_output_scale)[None, None, :]
-    return jnp.einsum("rkq,km->rqm", scaled, basis).reshape(meaning.shape[0], -1)
+    basis = function.kernel(flat, function.inducing_inputs) @ whiten
+    basis = basis.reshape(B, -1, basis.shape[-1])  # (B, k, M)
+
+    def meaning(*actors: Actor) -> Float[Array, "R k Q"]:
+        zero = jnp.zeros((*inputs.shape[1:-1], Q), inputs.dtype)
+        linear = jax.jacfwd(lambda outputs: coordinates.rates(outputs, *actors))(zero)
+        return linear.reshape(linear.shape[0], -1, Q)
+
+    weights = jax.lax.stop_gradient(jax.vmap(meaning)(*actors))  # (B, R, k, Q)
+    # Sums over k written out: as a batched matrix product they would take far longer on a CPU.
+    rows = jnp.sum(weights[..., None] * basis[:, None, :, None, :], axis=2)  # (B, R, Q, M)
+    return rows.reshape(B, rows.shape[1], -1)
 
 
 def _whitener(function: SparseGP) -> Float[Array, "M M"]:

@@ -1,0 +1,125 @@
+"""The command line: one file per command, imported only when it is called."""
+
+import difflib
+import errno
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from comotion import __version__
+from comotion.errors import BadInput
+
+COMMANDS = {
+    "demo": "simulate three balls, fit, forecast, score and draw: about two minutes",
+    "simulate": "make a data set with a known truth",
+    "validate": "check a data file and say what is in it",
+    "fit": "learn from a data file how things move together",
+    "predict": "forecast with a fitted model",
+    "evaluate": "score a model or a forecast beside forecasts without a model",
+    "systems": "list the models there are and the parts they are made of",
+    "doctor": "check that this computer has what it takes",
+}
+
+STOPPED = 130
+PIPE_CLOSED = 141
+
+HELP = """\
+comotion {version}: learn how things move together, with honest uncertainty
+
+usage: comotion COMMAND [OPTIONS]
+
+{commands}
+
+`comotion COMMAND --help` explains a command and gives examples. First steps:
+
+  comotion demo
+  comotion simulate bouncing-balls --sequences 100 --out balls.csv
+  comotion simulate bouncing-balls --sequences 100 --seed 1 --out others.csv
+  comotion fit balls.csv --split 0.8 --out runs/balls
+  comotion predict runs/balls others.csv --out forecast.nc
+  comotion evaluate forecast.nc others.csv
+
+A data file is a long table with the columns sequence, object, time, x, y (also z, vx, vy, vz,
+static_… and control_…) as .csv or .parquet, or a .nc file. Exit codes: 0 all is well, 2 bad
+input (one sentence says what to change), 1 anything else that failed, 130 stopped by Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the number is the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know fewer letters than we use
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    name, rest = (words[0], words[1:]) if words else ("--help", [])
+    if name in ("-h", "--help", "help"):
+        print(help_text())
+        return 0
+    if name in ("-V", "--version"):
+        print(f"comotion {__version__}")
+        return 0
+    try:
+        code = _run(name, rest)
+        sys.stdout.flush()
+        return code
+    except BadInput as error:
+        return _say(str(error), 2)
+    except KeyboardInterrupt as error:
+        return _say(str(error) or "stopped; files written before are whole", STOPPED)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return PIPE_CLOSED
+    except OSError as error:
+        return _say(_about_files(error), 2)
+    except ArithmeticError as error:
+        if not _is_known_failure(error):
+            raise
+        return _say(str(error), 1)
+
+
+def help_text() -> str:
+    commands = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
+    return HELP.format(version=__version__, commands=commands)
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    if name not in COMMANDS:
+        raise BadInput(_no_such_command(name))
+    from comotion import cache
+    from comotion.cli.arguments import parse
+
+    command = importlib.import_module(f"comotion.cli.{name}")
+    options = parse(command.Options, name, arguments)
+    if options is None:
+        return 0
+    cache.enable()
+    return command.run(options)
+
+
+def _no_such_command(name: str) -> str:
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    guess = f" (did you mean {close[0]}?)" if close else ""
+    return f"there is no command '{name}'{guess}; the commands are {', '.join(COMMANDS)}"
+
+
+def _about_files(error: OSError) -> str:
+    """A full disk or a place that may not be written to; what is not about files is unexpected."""
+    if error.errno is None and error.filename is None:
+        raise error
+    where = f"{error.filename}: " if error.filename else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    advice = "make room, or write elsewhere" if full else "check the path and its permissions"
+    return f"{where}{error.strerror or error}; {advice} (files written before are whole)"
+
+
+def _is_known_failure(error: ArithmeticError) -> bool:
+    from comotion.gp.linalg import ConditioningError
+    from comotion.train.loop import TrainingDivergedError
+
+    return isinstance(error, ConditioningError | TrainingDivergedError)
+
+
+def _say(sentence: str, code: int) -> int:
+    print(f"comotion: {sentence}", file=sys.stderr)
+    return code

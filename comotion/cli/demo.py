@@ -1,0 +1,164 @@
+"""comotion demo"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import arg
+
+from comotion.cli.evaluate import print_lead_table
+from comotion.cli.interrupt import Stopped, remembering_interrupts
+from comotion.cli.output import as_json, note
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    from comotion.config import Recipe
+    from comotion.data import Trajectories
+    from comotion.evaluate import Scores
+    from comotion.predict import FittedModel
+
+DEMO_SYSTEM: dict[str, Any] = {
+    "system": "I-GPODE-S",
+    "scaling": "units",
+    "pair": "radial",
+    "alone": "mirror",
+    "encoder": "smoother",
+    "inducing_alone": 100,
+    "inducing_pair": 100,
+}
+DEMO_DATA: dict[str, Any] = {"sequences": 300, "objects": 3, "noise": "low", "seed": 0}
+DEMO_DRAWS = 100
+
+QUICK_SYSTEM: dict[str, Any] = DEMO_SYSTEM | {
+    "inducing_alone": 10,
+    "inducing_pair": 10,
+    "fourier_features": 8,
+}
+QUICK_DATA: dict[str, Any] = DEMO_DATA | {"sequences": 18, "frames": 30}
+QUICK_DRAWS = 10
+
+MARKER = ".comotion-demo"
+RUN = ("config.toml", "metrics.jsonl", "checkpoint", "model.safetensors")
+RESULTS = ("test.csv", "scores.json", "forecast.png", "calibration.png", "lead.png")
+RESULTS += ("alone.png", "interaction.png", "forecast.gif", "report.html")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Simulate three bouncing balls, learn their law, forecast, score and draw.
+
+    300 sequences are simulated with measurement noise: 100 to learn from, 100 to watch while
+    learning, 100 to be judged on. The folder gets the model, scores.json, pictures, an animation
+    and report.html, which shows all of it. Takes about two minutes on two cores.
+
+    Examples:
+      comotion demo
+      comotion demo --quick --out runs/quick
+    """
+
+    out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/demo")
+    """folder for the results; a demo that is there already is replaced, anything else is not"""
+    quick: Annotated[bool, arg(help_behavior_hint="")] = False
+    """a tiny version that learns next to nothing, to see whether everything works"""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """print scores and times as JSON instead of text"""
+
+
+def run(options: Options) -> int:
+    clear_folder(options.out)
+    clock = Clock()
+    train, valid, test = _simulate(options, clock)
+    with clock.phase("fit"):
+        fitted = _fit(options, train, valid)
+    with clock.phase("forecast"):
+        forecast = fitted.predict(test, draws=QUICK_DRAWS if options.quick else DEMO_DRAWS)
+    with clock.phase("score"):
+        from comotion.evaluate import evaluate
+
+        scores = evaluate(forecast, test, by_lead=True)
+    with clock.phase("draw"):
+        from comotion.cli.demo_report import write_report
+
+        scene = QUICK_DATA if options.quick else DEMO_DATA
+        write_report(options.out, fitted, forecast, test, scores, scene)
+    _tell(options, scores, clock)
+    return 0
+
+
+@dataclass
+class Clock:
+    """How long each phase took; says on stderr which one is running."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        note(f"{name} …")
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
+
+    def __str__(self) -> str:
+        phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
+        return f"{phases}; together {sum(self.seconds.values()):.1f} s"
+
+
+def clear_folder(out: Path) -> None:
+    """Removes what an earlier demo has made, and touches nothing else."""
+    if out.exists() and not (out / MARKER).is_file() and (out.is_file() or any(out.iterdir())):
+        raise BadInput(f"--out {out} holds something else than a demo; choose another folder")
+    for path in (out / name for name in (*RUN, *RESULTS)):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARKER).touch()
+
+
+def _simulate(options: Options, clock: Clock) -> tuple["Trajectories", ...]:
+    with clock.phase("simulate"):
+        from comotion.data import write
+        from comotion.simulate import bouncing_balls
+
+        data = bouncing_balls(**(QUICK_DATA if options.quick else DEMO_DATA))
+        parts = data.split(*[len(data) // 3] * 3)
+        write(parts[-1], options.out / "test.csv")
+    return parts
+
+
+def _fit(options: Options, train: "Trajectories", valid: "Trajectories") -> "FittedModel":
+    from comotion.train import fit
+
+    choices = QUICK_SYSTEM if options.quick else DEMO_SYSTEM
+    recipe = _quick_recipe() if options.quick else "short"
+    watched = None if options.quick else valid
+    with remembering_interrupts() as memory:
+        fitted = fit(train, valid=watched, recipe=recipe, out=options.out, **choices)
+    if memory.interrupted:
+        raise Stopped(f"stopped early; the model so far is {options.out / 'model.safetensors'}")
+    return fitted
+
+
+def _quick_recipe() -> "Recipe":
+    from comotion.config import Recipe, Stage
+
+    stages = (Stage(horizon=5, iterations=5, learning_rate=1e-2),)
+    return Recipe(name="quick", stages=stages, windows=6)
+
+
+def _tell(options: Options, scores: "Scores", clock: Clock) -> None:
+    results = scores.to_dict() | {"seconds": clock.seconds}
+    (options.out / "scores.json").write_text(as_json(results) + "\n")
+    if options.json:
+        print(as_json(results))
+        return
+    print(scores)
+    print_lead_table(scores)
+    print(f"\n{clock}")
+    print(f"open {options.out / 'report.html'}")
+    print(f"next: comotion evaluate {options.out} {options.out / 'test.csv'} --by-lead")

@@ -1,0 +1,71 @@
+"""The pictures and the page of the demo."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from comotion import __version__, report
+from comotion.config import to_dict
+from comotion.data import Trajectories
+from comotion.evaluate import Scores, calibration_curve
+from comotion.predict import FittedModel, fields
+from comotion.systems import system
+
+CAPTIONS = {
+    "forecast.gif": "The forecast in motion: discs are the truth, faint dots are draws",
+    "forecast.png": "Truth and forecast of one sequence, with 50 % and 95 % bands",
+    "lead.png": "Scores by lead time, beside climatology and constant velocity",
+    "calibration.png": "How often the bands hold the truth",
+    "alone.png": "The learned law of a ball by itself, moving to the right: the walls push back",
+    "interaction.png": "What the learned law says a ball does to another, closing in on it",
+}
+
+
+def write_report(
+    out: Path,
+    fitted: FittedModel,
+    forecast: xr.Dataset,
+    test: Trajectories,
+    scores: Scores,
+    scene: Mapping[str, Any],
+) -> None:
+    """Pictures, an animation, and one page that shows them all."""
+    learned = fields(fitted)
+    pictures = {
+        "forecast.png": report.forecast_figure(forecast, test),
+        "lead.png": report.lead_figure(scores),
+        "calibration.png": report.calibration_figure(calibration_curve(forecast, test)),
+        "alone.png": report.independent_field_figure(learned),
+        "interaction.png": report.interaction_field_figure(learned),
+    }
+    for name, figure in pictures.items():
+        (out / name).write_bytes(report.figure_png(figure))
+    report.animate(forecast, test, path=out / "forecast.gif")
+    report.write_page(
+        out / "report.html",
+        title="Three bouncing balls",
+        scores=scores,
+        figures={caption: out / name for name, caption in CAPTIONS.items()},
+        details=_details(fitted, forecast, scene),
+    )
+
+
+def _details(fitted: FittedModel, forecast: xr.Dataset, scene: Mapping[str, Any]) -> dict[str, Any]:
+    chosen, recipe = fitted.config.system, fitted.config.recipe
+    usual = to_dict(system(chosen.name))
+    changed = {name: part for name, part in to_dict(chosen).items() if part != usual[name]}
+    return {
+        "system": chosen.name,
+        "changed parts": _listed(changed),
+        "recipe": f"{recipe.name}, {sum(stage.iterations for stage in recipe.stages)} iterations",
+        "data": f"bouncing balls, {_listed(scene)}",
+        "sequences": "a third each to train on, to watch and to be judged on",
+        "draws": forecast.sizes["draw"],
+        "comotion": __version__,
+    }
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

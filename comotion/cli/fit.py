@@ -1,0 +1,159 @@
+"""comotion fit"""
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, UseAppendAction, arg
+
+from comotion.cli.interrupt import Stopped, remembering_interrupts
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    from comotion.data import Trajectories
+
+
+@dataclass(frozen=True)
+class Options:
+    """Learn from a data file how things move together.
+
+    The run is kept in a folder: config.toml (running it again gives the same model),
+    metrics.jsonl, checkpoints and model.safetensors. Ctrl-C stops early and keeps what was
+    learned; --resume goes on as if nothing had happened.
+
+    Examples:
+      comotion fit balls.csv --split 0.8 --out runs/balls
+      comotion fit balls.csv --system I-GPODE-S --set pair=radial --set scaling=units
+      comotion fit train.csv --valid valid.csv --recipe paper --seed 3 --out runs/3
+      comotion fit balls.csv --config runs/balls/config.toml --out runs/again
+      comotion fit balls.csv --split 0.8 --out runs/balls --resume
+    """
+
+    data: Annotated[Positional[Path], arg(metavar="DATA")]
+    """trajectories to learn from: a .csv, .parquet or .nc file"""
+    out: Annotated[
+        Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/NAME-OF-DATA)")
+    ] = None
+    """folder for the run"""
+    system: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: I-GPODE)")] = (
+        None
+    )
+    """which model to fit, a name from `comotion systems`"""
+    parts: Annotated[tuple[str, ...], arg(name="set", metavar="PART=VALUE"), UseAppendAction] = ()
+    """change one part of the system; `comotion systems --parts` explains them"""
+    recipe: Annotated[
+        str | None, arg(metavar="short|paper", help_behavior_hint="(default: short)")
+    ] = None
+    """how to train: minutes, or the published 50 000 iterations"""
+    config: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """take system, recipe and seed from the config.toml of another run"""
+    valid: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """sequences to watch while training, never trained on"""
+    split: Annotated[
+        float, arg(metavar="SHARE", help_behavior_hint="(default: train on all of them)")
+    ] = 1.0
+    """train on this share of the sequences, the first ones, and watch the rest"""
+    seed: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 0)")] = None
+    """the same seed gives the same model"""
+    resume: Annotated[bool, arg(help_behavior_hint="")] = False
+    """go on with the run in the folder, with its own settings"""
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """show no progress"""
+
+
+def run(options: Options) -> int:
+    out = options.out or Path("runs") / options.data.stem
+    settings = _settings(options, out)
+    from comotion.data import read
+    from comotion.train import fit
+
+    valid = None if options.valid is None else read(options.valid)
+    train, rest = split_sequences(read(options.data), options.split)
+    progress = False if options.quiet else None
+    with remembering_interrupts() as memory:
+        fit(
+            train,
+            valid=valid if rest is None else rest,
+            out=out,
+            resume=options.resume,
+            progress=progress,
+            **settings,
+        )
+    if memory.interrupted:
+        raise Stopped(
+            f"stopped early; the model so far is {out / 'model.safetensors'}, and the same "
+            "command with --resume goes on"
+        )
+    print(f"the model is {out / 'model.safetensors'}")
+    print("next, with data it has not seen:")
+    print(f"  comotion predict {out} DATA --out forecast.nc")
+    print(f"  comotion evaluate {out} DATA")
+    return 0
+
+
+def split_sequences(
+    data: "Trajectories", share: float
+) -> tuple["Trajectories", "Trajectories | None"]:
+    """The first sequences and, if the share leaves any, the others."""
+    count = round(share * len(data))
+    if not 0 < share <= 1 or count == 0:
+        raise BadInput(
+            f"--split {share:g} leaves nothing to train on of {len(data)} sequences; give a share "
+            "between 0 and 1"
+        )
+    if count == len(data):
+        return data, None
+    train, rest = data.split(count, len(data) - count)
+    return train, rest
+
+
+def _settings(options: Options, out: Path) -> dict[str, Any]:
+    """System, recipe and seed for `fit`: named ones, or those of a config changed as asked."""
+    if options.valid is not None and options.split != 1.0:
+        raise BadInput("--valid and --split both say what to watch; give one of them")
+    parts = dict(parse_part(text) for text in options.parts)
+    file = _config_file(options, out)
+    if file is None:
+        return {
+            "system": options.system or "I-GPODE",
+            "recipe": options.recipe or "short",
+            "seed": options.seed or 0,
+            **parts,
+        }
+    from comotion.config import read_toml
+
+    if options.system is not None:
+        raise BadInput(f"--system and {file} both name a system; leave one of them out")
+    config = read_toml(file)
+    return {
+        "system": config.system,
+        "recipe": options.recipe or config.recipe,
+        "seed": config.seed if options.seed is None else options.seed,
+        **parts,
+    }
+
+
+def _config_file(options: Options, out: Path) -> Path | None:
+    """A resumed run has its own config; whatever else is asked for must then agree with it."""
+    own = out / "config.toml"
+    if options.resume and not own.is_file():
+        raise BadInput(f"{out}: there is no run to resume in this folder; leave --resume out")
+    if options.config is None and options.resume and options.system is None:
+        return own
+    return options.config
+
+
+def parse_part(text: str) -> tuple[str, Any]:
+    """`order=2` is a number, `kernel=matern52` a word, `hidden_velocity=true` a truth."""
+    from comotion.config import SystemConfig
+
+    name, equals, value = (piece.strip() for piece in text.partition("="))
+    known = [field.name for field in dataclasses.fields(SystemConfig)]
+    if not equals or name not in known:
+        raise BadInput(f"--set {text}: write PART=VALUE, where PART is one of {', '.join(known)}")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, {"True": True, "False": False}.get(value, value)

@@ -1,0 +1,46 @@
+"""Where results go: checked before the work begins, so that none of it is lost."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from comotion.errors import BadInput
+
+
+def check_output(path: Path, endings: Sequence[str]) -> None:
+    """Refuse a path that could not be written to, or whose ending names no format."""
+    if path.suffix.lower() not in endings:
+        raise BadInput(f"--out {path}: give a name that ends in {', '.join(endings)}")
+    if path.is_dir():
+        raise BadInput(f"--out {path} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise BadInput(f"--out {path}: the folder {path.parent} does not exist; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise BadInput(f"--out {path}: the folder {path.parent} may not be written to")
+
+
+def as_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def note(text: str) -> None:
+    """For people who watch; never mixed with results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def counting(what: str, total: int, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A bar that is told how many are done, if someone is watching the terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,91 @@
+"""comotion predict"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from comotion.cli.model import load_model
+from comotion.cli.output import check_output, counting
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MOST_TIMES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """Forecast with a fitted model from the first frames of every object.
+
+    A .nc file keeps every draw: `trajectory` without and `observation` with observation noise,
+    ready for xarray and for `comotion evaluate`. A .csv or .parquet file is a long table with one
+    row for each sequence, object, time and feature: mean, sd and quantiles of the draws, noise
+    included (q05 to q95 is the 90 % band).
+
+    Examples:
+      comotion predict runs/balls test.csv --out forecast.nc
+      comotion predict runs/balls test.csv --draws 500 --seed 1 --out forecast.parquet
+      comotion predict model.safetensors test.csv --times 0:100:0.5 --out longer.nc
+      comotion predict model.safetensors test.csv --times 10,20,50 --out few.csv
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """the folder of a run, or a model file"""
+    data: Annotated[Positional[Path], arg(metavar="DATA")]
+    """a .csv, .parquet or .nc file; only the first frames are looked at"""
+    out: Annotated[Path, arg(metavar="FILE")] = Path("forecast.nc")
+    """file to write: .nc, .csv or .parquet; an existing one is replaced"""
+    draws: Annotated[int, arg(metavar="NUMBER")] = 100
+    """how many futures to draw"""
+    times: Annotated[
+        str | None, arg(metavar="TIMES", help_behavior_hint="(default: the times of the data)")
+    ] = None
+    """times to forecast, also beyond the data: FIRST:LAST:STEP, or a list such as 10,20,50"""
+    seed: Annotated[int, arg(metavar="NUMBER")] = 0
+    """the same seed gives the same draws"""
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """show no progress"""
+
+
+def run(options: Options) -> int:
+    times = None if options.times is None else parse_times(options.times)
+    check_output(options.out, (".nc", ".csv", ".parquet"))
+    from comotion.data import read
+    from comotion.predict.files import write_forecast
+
+    fitted, data = load_model(options.model), read(options.data)
+    with counting("drawing futures", options.draws, options.quiet) as on_draw:
+        forecast = fitted.predict(
+            data, draws=options.draws, times=times, seed=options.seed, on_draw=on_draw
+        )
+    write_forecast(forecast, data, options.out)
+    print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
+    if options.out.suffix.lower() == ".nc" and times is None:
+        print(f"next: comotion evaluate {options.out} {options.data}")
+    return 0
+
+
+def parse_times(text: str) -> "np.ndarray":
+    """FIRST:LAST:STEP, the last time included, or a list with commas."""
+    import numpy as np
+
+    try:
+        numbers = [float(piece) for piece in text.replace(":", ",").split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or (":" in text and (len(numbers) != 3 or "," in text)):
+        raise BadInput(
+            f"--times {text}: write FIRST:LAST:STEP such as 0:50:0.5, or a list such as 10,20,50"
+        )
+    if ":" not in text:
+        return np.array(numbers)
+    first, last, step = numbers
+    if not (step > 0 and first <= last and (last - first) / step < MOST_TIMES):
+        raise BadInput(
+            f"--times {text}: the last time must not be before the first, and the step must be "
+            f"above 0 and give fewer than {MOST_TIMES} times"
+        )
+    return first + step * np.arange(int(np.floor((last - first) / step + 1e-9)) + 1)

@@ -1,0 +1,135 @@
+"""comotion systems"""
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import arg
+
+from comotion.cli.output import as_json
+
+if TYPE_CHECKING:
+    from comotion.config import SystemConfig
+    from comotion.report import Table
+
+WORDS = {"gp": "Gaussian process", "mlp": "network", "bnn": "Bayesian network"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """List the named systems, and the parts that every system is made of.
+
+    A system is a choice of parts; `comotion fit --set PART=VALUE` changes single ones. Endings
+    such as I-GPODE/with-globals say what happens to static properties of objects.
+
+    Examples:
+      comotion systems
+      comotion systems --parts
+      comotion systems --json
+    """
+
+    parts: Annotated[bool, arg(help_behavior_hint="")] = False
+    """explain the parts, their choices and their defaults"""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """print JSON instead of tables"""
+
+
+def run(options: Options) -> int:
+    import rich
+
+    if options.json:
+        print(as_json(_as_dict()))
+    elif options.parts:
+        rich.print(_parts_table().to_rich())
+    else:
+        rich.print(_systems_table().to_rich())
+    return 0
+
+
+def _systems_table() -> "Table":
+    from comotion.report import Column, Table
+    from comotion.systems import FORMS, SYSTEMS, system
+
+    rows = tuple(_row(system(name)) for name in SYSTEMS)
+    headings = ("system", "functions", "objects", "order", "time", "state of an object")
+    endings = ", ".join(f"/{form}" for form in FORMS)
+    return Table(
+        "Systems",
+        tuple(Column(name) for name in headings),
+        rows,
+        notes=(
+            "",
+            "interacting: f_s of each object plus messages f_b of others, for any number of them",
+            "order: 1 learns the rate of the whole state, 2 learns accelerations only",
+            f"endings for static properties: {endings}",
+            "comotion systems --parts explains every part; --set PART=VALUE changes one",
+        ),
+    )
+
+
+def _row(config: "SystemConfig") -> tuple[str, ...]:
+    if config.latent:
+        state = f"{config.latent} entries, {config.decoder} decoder"
+    elif config.hidden_velocity:
+        state = "velocities too, even if hidden"
+    else:
+        state = "what is observed"
+    words = (config.name, WORDS[config.function], config.who, str(config.order), config.time)
+    return (*words, state)
+
+
+def _parts_table() -> "Table":
+    from comotion.report import Column, Table
+
+    rows = tuple(
+        (name, part["choices"], str(part["default"]), part["meaning"])
+        for name, part in _parts().items()
+    )
+    columns = tuple(Column(name) for name in ("part", "choices", "default", "meaning"))
+    return Table("Parts of a system", columns, rows)
+
+
+def _parts() -> dict[str, dict[str, Any]]:
+    """Fields of the config with the docstrings beneath them."""
+    from docstring_parser import parse_from_object
+
+    from comotion.config import SystemConfig
+
+    meanings = {p.arg_name: p.description or "" for p in parse_from_object(SystemConfig).params}
+    hints = typing.get_type_hints(SystemConfig)
+    return {
+        field.name: {
+            "choices": _choices(hints[field.name]),
+            "default": _plain(field.default),
+            "meaning": meanings.get(field.name, ""),
+        }
+        for field in dataclasses.fields(SystemConfig)
+        if field.name != "name"
+    }
+
+
+def _choices(hint: Any) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return " | ".join(str(choice) for choice in typing.get_args(hint))
+    return {int: "whole number", float: "number", bool: "true | false", str: "word"}[hint]
+
+
+def _as_dict() -> dict[str, Any]:
+    from comotion.config import to_dict
+    from comotion.systems import FORMS, SYSTEMS, system
+
+    named = {name: to_dict(system(name)) for name in SYSTEMS}
+    return {
+        "systems": {
+            name: {part: _plain(value) for part, value in config.items()}
+            for name, config in named.items()
+        },
+        "endings": FORMS,
+        "parts": _parts(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity."""
+    return "inf" if value == float("inf") else value

@@ -1,0 +1,83 @@
+"""Forecasts as files: NetCDF with every draw, or a long table that sums the draws up."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from comotion.data.store import replacing
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import xarray as xr
+
+QUANTILES = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+QUANTILES |= {"q975": 0.975}
+
+
+def write_forecast(forecast: "xr.Dataset", data: Trajectories, path: Path) -> None:
+    """Whole or not at all; the ending of the name chooses the format."""
+    ending = path.suffix.lower()
+    if ending == ".nc":
+        # Made in memory, because HDF5 breaks down when the disk is full while it writes.
+        content = forecast.to_netcdf(engine="h5netcdf")
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
+        return
+    from comotion.data import formats
+
+    writer = {".csv": formats.write_csv, ".parquet": formats.write_parquet}[ending]
+    table = summary_table(forecast, data)
+    with replacing(path) as temporary:
+        writer(table, temporary)
+
+
+def read_forecast(path: Path) -> "xr.Dataset":
+    """A NetCDF file that `write_forecast` made."""
+    import xarray as xr
+
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such file; check the path")
+    # Through a file object, because HDF5 would keep a broken file open under its path.
+    with path.open("rb") as file:
+        try:
+            forecast = xr.load_dataset(file, engine="h5netcdf")
+        except Exception as error:  # damage surfaces as any kind of error
+            raise BadInput(
+                f"{path}: not a readable NetCDF-4 file ({error}); check or make it again"
+            ) from None
+    if "trajectory" not in forecast:
+        raise BadInput(f"{path}: there is no forecast in this file; make one with `predict`")
+    return forecast
+
+
+def summary_table(forecast: "xr.Dataset", data: Trajectories) -> "pa.Table":
+    """One row for every value forecast: mean, sd and quantiles of its draws, noise included."""
+    import pyarrow as pa
+
+    draws = forecast["observation"].transpose("draw", "sequence", "time", "object", "feature")
+    rows = np.nonzero(forecast["alive"].transpose("sequence", "time", "object").values)
+    p, n, a = (np.repeat(index, len(data.features)) for index in rows)
+    o = np.tile(np.arange(len(data.features)), len(rows[0]))
+    values = draws.values[:, p, n, a, o]
+    times = forecast["t"].transpose("sequence", "time").values
+    return pa.table(
+        {
+            "sequence": np.array(data.sequence_names)[p],
+            "object": np.array(data.object_names)[p, a],
+            "time": times[p, n],
+            "feature": np.array(data.features)[o],
+            **_summaries(values),
+        }
+    )
+
+
+def _summaries(
+    values: Float[np.ndarray, "L rows"],
+) -> dict[str, Float[np.ndarray, " rows"]]:
+    levels = np.quantile(values, list(QUANTILES.values()), axis=0)
+    sums = {"mean": values.mean(axis=0), "sd": values.std(axis=0)}
+    return sums | dict(zip(QUANTILES, levels, strict=True))

@@ -1,0 +1,212 @@
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from comotion import load
+from comotion.checkpoint import read as read_checkpoint
+from comotion.cli import main
+from comotion.cli.fit import parse_part, split_sequences
+from comotion.config import read_toml, write_toml
+from comotion.data import Trajectories, read, write
+from comotion.errors import BadInput
+
+
+def weights(run: Path) -> dict[str, np.ndarray]:
+    return read_checkpoint(run / "model.safetensors")[0]
+
+
+def changed_recipe(demo: Path, file: Path, **changes) -> str:
+    config = read_toml(demo / "config.toml")
+    stage = dataclasses.replace(config.recipe.stages[0], **changes)
+    recipe = dataclasses.replace(config.recipe, stages=(stage,))
+    write_toml(dataclasses.replace(config, recipe=recipe), file)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def run(demo, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "first"
+    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet"]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    return out
+
+
+def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp_path, capsys):
+    out = tmp_path / "run"
+    words = ["--config", str(demo / "config.toml"), "--out", str(out)]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    names = {path.name for path in out.iterdir()}
+    assert names == {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
+    stdout, stderr = capsys.readouterr()
+    assert f"the model is {out / 'model.safetensors'}" in stdout
+    assert f"comotion predict {out} DATA" in stdout
+    assert stderr == ""
+
+
+def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
+    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "again")]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    assert read_toml(tmp_path / "again" / "config.toml") == read_toml(run / "config.toml")
+    first, again = weights(run), weights(tmp_path / "again")
+    assert first.keys() == again.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, again[name], err_msg=name)
+
+
+def test_another_seed_gives_another_model(demo, run, tmp_path):
+    words = ["--config", str(run / "config.toml"), "--seed", "7", "--out", str(tmp_path / "7")]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    assert read_toml(tmp_path / "7" / "config.toml").seed == 7
+    first, other = weights(run), weights(tmp_path / "7")
+    assert any(not np.array_equal(first[name], other[name]) for name in first)
+
+
+def test_a_run_is_never_overwritten_but_can_be_resumed(demo, run, capsys):
+    before = weights(run)
+    data = str(demo / "test.csv")
+    assert main(["fit", data, "--config", str(run / "config.toml"), "--out", str(run)]) == 2
+    assert "there is a run in this folder already" in capsys.readouterr().err
+    assert main(["fit", data, "--out", str(run), "--resume"]) == 0
+    for name, array in weights(run).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_ctrl_c_keeps_the_model_so_far(demo, environment, tmp_path):
+    out = tmp_path / "long"
+    config = changed_recipe(demo, tmp_path / "long.toml", iterations=1_000_000)
+    program = "import sys; from comotion.cli import main; sys.exit(main())"
+    words = ["fit", str(demo / "test.csv"), "--config", config, "--out", str(out)]
+    words += ["--set", "function=mlp", "--set", "hidden_alone=4", "--set", "hidden_pair=4"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not (out / "metrics.jsonl").exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, stdout) == (130, "")
+    assert f"comotion: stopped early; the model so far is {out / 'model.safetensors'}" in stderr
+    assert "--resume goes on" in stderr
+    assert "Traceback" not in stderr
+    assert int(read_checkpoint(out / "checkpoint" / "state.safetensors")[0]["iteration"]) >= 1
+    assert load(out / "model.safetensors").config.system.function == "mlp"
+
+
+def test_training_that_diverges_is_told_in_one_sentence(demo, tmp_path, capsys):
+    config = changed_recipe(demo, tmp_path / "wild.toml", iterations=40, learning_rate=1e30)
+    words = ["--config", config, "--out", str(tmp_path / "wild")]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("comotion: ")
+    assert err.count("\n") == 1
+
+
+def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run, tmp_path):
+    data = read(demo / "test.csv")
+    twice = np.concatenate([data.values, data.values])
+    write(
+        Trajectories.from_arrays(twice, data.times[0], features=data.features),
+        tmp_path / "twice.csv",
+    )
+    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "half")]
+    assert main(["fit", str(tmp_path / "twice.csv"), *words, "--split", "0.5"]) == 0
+    for name, array in weights(tmp_path / "half").items():
+        np.testing.assert_array_equal(array, weights(run)[name])
+    assert "valid_elbo" in (tmp_path / "half" / "metrics.jsonl").read_text()
+    assert "valid_elbo" not in (run / "metrics.jsonl").read_text()
+
+
+def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
+    data = str(demo / "test.csv")
+    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "watched")]
+    assert main(["fit", data, *words, "--valid", data]) == 0
+    for name, array in weights(tmp_path / "watched").items():
+        np.testing.assert_array_equal(array, weights(run)[name])
+    assert "valid_elbo" in (tmp_path / "watched" / "metrics.jsonl").read_text()
+
+
+@pytest.mark.parametrize(("share", "counts"), [(1.0, (6, 0)), (0.8, (5, 1)), (0.2, (1, 5))])
+def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
+    data = read(demo / "test.csv")
+    train, rest = split_sequences(data, share)
+    assert (len(train), 0 if rest is None else len(rest)) == counts
+    assert train.sequence_names == data.sequence_names[: counts[0]]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--system", "GPT"], "there is no system 'GPT': choose one of NODE"),
+        (["--recipe", "long"], "there is no recipe 'long': choose one of paper, short"),
+        (["--set", "size=3"], "--set size=3: write PART=VALUE, where PART is one of name, "),
+        (["--set", "order"], "--set order: write PART=VALUE"),
+        (["--set", "order=3"], "system: order: 3 is not one of 1, 2"),
+        (["--set", "inducing_pair=ten"], "system: inducing_pair: expected int, got 'ten'"),
+        (["--split", "0"], "--split 0 leaves nothing to train on of 6 sequences"),
+        (["--split", "1.5"], "--split 1.5 leaves nothing to train on"),
+        (["--split", "0.5", "--valid", "v.csv"], "--valid and --split both say what to watch"),
+        (["--valid", "v.csv"], "v.csv does not exist: check the path."),
+        (["--config", "none.toml"], "none.toml: not a readable TOML file"),
+        (["--resume"], "there is no run to resume in this folder; leave --resume out"),
+        (["--system", "I-GPODE", "--config", "c.toml"], "--system and c.toml both name a system"),
+    ],
+)
+def test_impossible_wishes_are_refused_in_one_sentence(words, sentence, demo, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert main(["fit", str(demo / "test.csv"), "--out", str(out), *words]) == 2
+    stdout, stderr = capsys.readouterr()
+    assert stdout == ""
+    assert stderr.startswith("comotion: ")
+    assert sentence in stderr
+    assert stderr.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_sentence(demo, tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    words = ["--config", str(demo / "config.toml"), "--out", str(tmp_path / "file" / "run")]
+    assert main(["fit", str(demo / "test.csv"), *words]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"comotion: {tmp_path / 'file'}")
+    assert "Not a directory; check the path and its permissions" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("order=2", 2),
+        ("radius=2.5", 2.5),
+        ("radius=inf", float("inf")),
+        ("kernel=matern52", "matern52"),
+        ("kernel='se'", "se"),
+        ("hidden_velocity=true", True),
+        ("hidden_velocity = False", False),
+    ],
+)
+def test_values_of_parts_are_numbers_truths_or_words(text, value):
+    name, parsed = parse_part(text)
+    assert name == text.split("=")[0].strip()
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+def test_a_part_must_be_one_there_is():
+    with pytest.raises(BadInput, match="where PART is one of name, function, who"):
+        parse_part("colour=blue")

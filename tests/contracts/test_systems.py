@@ -1,0 +1,170 @@
+"""Every named system keeps the same promises."""
+
+import dataclasses
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from comotion.config import Recipe, RunConfig
+from comotion.data import BadInput, Trajectories
+from comotion.integrate import Jumps
+from comotion.objective import evidence_bound
+from comotion.predict import FittedModel, load
+from comotion.predict.fitted import _one_draw
+from comotion.predict.times import plan_forecast
+from comotion.systems import SYSTEMS, system
+from comotion.train.fit import prepare
+
+TINY = {
+    "inducing_alone": 8,
+    "inducing_pair": 8,
+    "fourier_features": 16,
+    "hidden_alone": 8,
+    "hidden_pair": 8,
+}
+NOT_LEARNED = {".observation.noise_floor": "set by the recipe, never learned"}
+COMPILATIONS: list[str] = []
+
+
+def count_compilations(event: str, duration: float, **kwargs) -> None:
+    if event == "/jax/core/compile/backend_compile_duration":
+        COMPILATIONS.append(event)
+
+
+jax.monitoring.register_event_duration_secs_listener(count_compilations)
+
+
+def some_data(objects: int = 3, sequences: int = 2) -> Trajectories:
+    """Ragged, with an object that enters late and single values missing."""
+    rng = np.random.default_rng(objects)
+    start = rng.normal(size=(sequences, 1, objects, 4))
+    values = start + np.cumsum(0.2 * rng.normal(size=(sequences, 6, objects, 4)), axis=1)
+    times = np.tile(0.5 * np.arange(6), (sequences, 1))
+    values[0, 3, 0, 1] = np.nan
+    values[0, :2, 1] = np.nan
+    values[1, 5], times[1, 5] = np.nan, np.nan
+    charge = rng.choice([-1.0, 1.0], size=(sequences, objects, 1))
+    return Trajectories.from_arrays(values, times, static=charge, static_names=["charge"])
+
+
+def fitted_to(data: Trajectories, name: str, **parts) -> FittedModel:
+    config = RunConfig(system(name, **TINY, **parts), Recipe(warm_start=False))
+    return prepare(data, config, key=jax.random.key(0))[0]
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    fitted: FittedModel
+    data: Trajectories
+
+    @property
+    def interacting(self) -> bool:
+        return self.fitted.config.system.who == "interacting"
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def case(request) -> Case:
+    return Case(request.param, fitted_to(some_data(), request.param), some_data())
+
+
+def abstract_forecast(fitted: FittedModel, data: Trajectories):
+    """Shapes of a forecast without computing it."""
+    whole = fitted.config.system.time == "discrete"
+    plan = plan_forecast(data, None, fitted.scaling, fitted.shape, whole)
+    key = jax.random.key(0)
+    return eqx.filter_eval_shape(
+        _one_draw, fitted.model, fitted.excerpts(data), plan.grids, key
+    )
+
+
+def nearly_certain(fitted: FittedModel) -> FittedModel:
+    """With initial states as certain as the encoder can make them."""
+
+    def sure(layer: eqx.nn.Linear) -> eqx.nn.Linear:
+        deviations = slice(layer.bias.shape[0] // 2, None)  # pyright: ignore
+        return eqx.tree_at(lambda one: one.bias, layer, layer.bias.at[deviations].add(-100.0))
+
+    model = eqx.tree_at(
+        lambda m: [head.layers[-1] for head in m.encoder.heads], fitted.model, replace_fn=sure
+    )
+    return dataclasses.replace(fitted, model=model)
+
+
+def permuted(data: Trajectories, order: list[int]) -> Trajectories:
+    return Trajectories.from_arrays(
+        data.values[:, :, order],
+        data.times,
+        static=data.static[:, order],
+        static_names=data.static_names,
+    )
+
+
+def test_a_reloaded_system_predicts_the_same_numbers_without_compiling_again(case, tmp_path):
+    forecast = case.fitted.predict(case.data, draws=2, seed=3)
+    case.fitted.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    assert again.config == case.fitted.config
+    before = len(COMPILATIONS)
+    repeated = again.predict(case.data, draws=2, seed=3)
+    assert len(COMPILATIONS) == before
+    assert forecast.identical(repeated)
+    assert forecast.trajectory.shape == (2, 2, 6, 3, 4)
+    assert forecast.trajectory.dtype == np.float32
+    alive = forecast.alive.to_numpy()
+    np.testing.assert_array_equal(alive, case.data.alive)
+    for kind in ("trajectory", "observation"):
+        present = np.isfinite(forecast[kind].to_numpy())
+        assert np.array_equal(present, np.broadcast_to(alive[None, ..., None], present.shape))
+    other_seed = case.fitted.predict(case.data, draws=2, seed=4)
+    assert not forecast.trajectory.equals(other_seed.trajectory)
+
+
+def test_permuting_the_objects_permutes_the_forecast_of_interacting_systems_only(case):
+    order = [2, 0, 1]
+    fitted = nearly_certain(case.fitted)
+    forecast = fitted.predict(case.data, draws=1).trajectory.to_numpy()
+    swapped = fitted.predict(permuted(case.data, order), draws=1).trajectory.to_numpy()
+    same = np.allclose(swapped, forecast[:, :, :, order], atol=0.02, equal_nan=True)
+    assert same == case.interacting
+
+
+def test_other_numbers_of_objects_are_welcome_where_promised(case):
+    if case.interacting:
+        for objects in (1, 5):
+            trajectory, observation = abstract_forecast(case.fitted, some_data(objects))
+            assert trajectory.shape == observation.shape == (2, 6, objects, 4)
+            assert trajectory.dtype == jnp.float32
+    else:
+        with pytest.raises(BadInput, match="one function of exactly 3 objects, but the data have 5"):
+            case.fitted.predict(some_data(5), draws=1)
+
+
+def test_gradients_reach_every_parameter(case):
+    """Of one jump per frame: the solver has tests of its own."""
+    batch = case.fitted.excerpts(case.data)
+
+    @eqx.filter_jit
+    @eqx.filter_grad
+    def gradient(model):
+        return evidence_bound(model, batch, 2, draws=2, key=jax.random.key(1)).elbo
+
+    model = eqx.tree_at(lambda m: m.integrator, case.fitted.model, Jumps())
+    leaves = jax.tree.leaves_with_path(eqx.filter(gradient(model), eqx.is_inexact_array))
+    sizes = {jax.tree_util.keystr(path): float(jnp.abs(leaf).max()) for path, leaf in leaves}
+    assert all(np.isfinite(size) for size in sizes.values()), sizes
+    assert {name for name, size in sizes.items() if size == 0.0} == NOT_LEARNED.keys()
+
+
+def test_hidden_velocities_are_part_of_the_state_where_the_name_says_so(case):
+    config = case.fitted.config.system
+    hidden = fitted_to(case.data.hide_velocities(), case.name)
+    layout = hidden.model.dynamics.layout
+    assert layout.has_velocity == config.hidden_velocity
+    assert layout.state == max(4 if config.hidden_velocity else 2, config.latent)
+    trajectory, _ = abstract_forecast(hidden, case.data.hide_velocities())
+    assert trajectory.shape == (2, 6, 3, 2)

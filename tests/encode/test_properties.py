@@ -1,0 +1,93 @@
+"""The encoder of static properties."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from comotion.encode import property_encoder
+
+RNG = np.random.default_rng(0)
+VALUES = RNG.normal(size=(7, 4, 2))
+
+
+def encoder(size="small", activation="elu", frames=5, count=1):
+    return property_encoder(
+        2, count, size=size, activation=activation, frames=frames, key=jax.random.key(0)
+    )
+
+
+@pytest.fixture(scope="module")
+def encode():
+    return eqx.filter_jit(lambda made, window: made(window))
+
+
+def by_hand(made, values, a, others):
+    """The mean over pairs of what the cell remembers, read backwards."""
+    memories = []
+    for b in others:
+        memory = jnp.zeros(made.cell.hidden_size, jnp.float32)
+        for n in reversed(range(min(made.frames, len(values)))):
+            pair = np.concatenate([values[n, a], values[n, b] - values[n, a]])
+            if not np.isnan(pair).any():
+                memory = made.cell(jnp.asarray(pair, jnp.float32), memory)
+        memories.append(memory)
+    mean, deviation = np.split(np.asarray(made.head(jnp.mean(jnp.stack(memories), axis=0))), 2)
+    return mean, np.logaddexp(0.0, deviation) + 1e-4
+
+
+def test_small_and_large_have_the_papers_sizes():
+    for size, memory, hidden in (("small", 25, 50), ("large", 100, 100)):
+        made = encoder(size)
+        assert made.cell.hidden_size == memory
+        assert made.head.layers[0].out_features == hidden
+    assert encoder(activation="elu").head.activation(jnp.asarray(-1.0)) < 0.0
+    assert encoder(activation="relu").head.activation(jnp.asarray(-1.0)) == 0.0
+
+
+def test_it_reads_every_pair_of_neighbours_backwards(make_window, encode):
+    made = encoder()
+    values = VALUES.copy()
+    values[2, 1] = np.nan
+    graph = ~np.eye(4, dtype=bool)
+    graph[0, 3] = False
+    belief = encode(made, make_window(values, neighbours=graph))
+    for a in range(4):
+        mean, deviation = by_hand(made, values, a, np.flatnonzero(graph[a]))
+        np.testing.assert_allclose(belief.mean[a], mean, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(belief.factor[a, 0], deviation, rtol=1e-4, atol=1e-5)
+
+
+def test_permuting_the_objects_permutes_the_beliefs(make_window, encode):
+    made = encoder(count=2)
+    order = np.array([2, 0, 3, 1])
+    belief = encode(made, make_window(VALUES))
+    permuted = encode(made, make_window(VALUES[:, order]))
+    np.testing.assert_allclose(permuted.mean, belief.mean[order], atol=1e-6)
+    np.testing.assert_allclose(permuted.factor, belief.factor[order], atol=1e-6)
+
+
+def test_frames_past_its_limit_change_nothing_and_those_before_do(make_window, encode):
+    made = encoder()
+    belief = encode(made, make_window(VALUES))
+    later, earlier = VALUES.copy(), VALUES.copy()
+    later[5:] += 3.0
+    earlier[4] += 3.0
+    np.testing.assert_array_equal(encode(made, make_window(later)).mean, belief.mean)
+    assert not np.allclose(encode(made, make_window(earlier)).mean, belief.mean, atol=1e-4)
+
+
+def test_an_absent_object_changes_nothing_for_the_others(make_window, encode):
+    made = encoder()
+    absent = VALUES.copy()
+    absent[:, 3] = np.nan
+    with_slot = encode(made, make_window(absent))
+    without = encode(made, make_window(VALUES[:, :3]))
+    np.testing.assert_allclose(with_slot.mean[:3], without.mean, atol=1e-6)
+
+
+def test_an_object_alone_gets_a_finite_belief(make_window, encode):
+    belief = encode(encoder(), make_window(VALUES[:, :1]))
+    assert jnp.all(jnp.isfinite(belief.mean))
+    assert jnp.all(jnp.isfinite(belief.factor))

@@ -1,0 +1,120 @@
+import dataclasses
+import math
+
+import pytest
+
+from comotion.config import (
+    RANGES,
+    Recipe,
+    RunConfig,
+    Stage,
+    SystemConfig,
+    from_dict,
+    read_toml,
+    replace,
+    to_dict,
+    write_toml,
+)
+from comotion.errors import BadInput
+
+
+def written(tmp_path, text):
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_run_config_survives_toml(tmp_path):
+    config = RunConfig(
+        system=SystemConfig(name="mine", pair="radial", order=2, radius=1.5, nearest=2),
+        recipe=Recipe(stages=(Stage(5, 10, 1e-2, "cosine"), Stage(16, 5, 1e-3)), clip=0.5),
+        seed=7,
+    )
+    path = tmp_path / "config.toml"
+    write_toml(config, path)
+    assert read_toml(path) == config
+
+
+def test_the_defaults_survive_toml_with_their_infinite_radius(tmp_path):
+    path = tmp_path / "config.toml"
+    write_toml(RunConfig(), path)
+    assert math.isinf(read_toml(path).system.radius)
+    assert read_toml(path) == RunConfig()
+
+
+def test_what_a_file_leaves_out_has_its_default(tmp_path):
+    config = read_toml(written(tmp_path, 'seed = 3\n[system]\npair = "radial"\n'))
+    assert config == RunConfig(system=SystemConfig(pair="radial"), seed=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("colour = 1", "unknown field 'colour'; the fields are recipe, seed, system"),
+        ("[system]\nwho = 'everyone'", "system: who: 'everyone' is not one of interacting, joint"),
+        ("[system]\norder = 3", "system: order: 3 is not one of 1, 2"),
+        ("[system]\norder = true", "system: order: True is not one of 1, 2"),
+        ("[system]\nlatent = 1.5", "system: latent: expected int, got 1.5"),
+        ("[system]\nlatent = true", "system: latent: expected int, got True"),
+        ("[system]\nevents = 'half'", "system: events: expected float, got 'half'"),
+        ("[system]\nevents = 1.5", "system: events: expected at most 1, got 1.5"),
+        ("[system]\nradius = nan", "system: radius: expected at least 0, got nan"),
+        ("[system]\nsubsteps = 0", "system: substeps: expected at least 1, got 0"),
+        ("[system]\nhidden_velocity = 1", "system: hidden_velocity: expected bool, got 1"),
+        ("[recipe]\nwindows = 0", "recipe: windows: expected at least 1, got 0"),
+        ("[recipe]\nstages = 3", "recipe: stages: expected a list, got 3"),
+        ("[[recipe.stages]]\nhorizon = 5", "recipe: stages: 'iterations' is missing"),
+        ("[recipe]\nstages = ['a']", "recipe: stages: expected a table of decay, horizon"),
+        ("system = 5", "system: expected a table of accumulation"),
+        ("seed = -1", "seed: expected at least 0, got -1"),
+        ("seed = ", "not a readable TOML file"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_sentence(tmp_path, text, sentence):
+    path = written(tmp_path, text)
+    with pytest.raises(BadInput) as error:
+        read_toml(path)
+    assert sentence in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="not a readable TOML file"):
+        read_toml(tmp_path / "nothing.toml")
+
+
+def test_every_literal_field_refuses_another_word():
+    for part in dataclasses.fields(SystemConfig):
+        if isinstance(part.default, str) and part.name != "name":
+            with pytest.raises(BadInput, match=f"config: {part.name}: 'nonsense' is not one of"):
+                from_dict(SystemConfig, {part.name: "nonsense"})
+
+
+def test_every_range_belongs_to_a_field_and_its_limits_are_allowed():
+    kinds = (SystemConfig, Stage, Recipe, RunConfig)
+    known = {part.name for kind in kinds for part in dataclasses.fields(kind)}
+    assert RANGES.keys() <= known
+    for name, (least, _) in RANGES.items():
+        if name in SystemConfig.__dataclass_fields__:
+            assert getattr(from_dict(SystemConfig, {name: least}), name) == least
+
+
+def test_a_whole_number_will_do_for_a_real_one():
+    config = from_dict(SystemConfig, {"radius": 2})
+    assert config.radius == 2.0
+    assert isinstance(config.radius, float)
+
+
+def test_replace_checks_what_it_changes():
+    assert replace(SystemConfig(), order=2) == SystemConfig(order=2)
+    with pytest.raises(BadInput, match="system: unknown field 'ordr'"):
+        replace(SystemConfig(), ordr=2)
+
+
+def test_a_config_becomes_plain_values():
+    assert to_dict(Stage(5, 10, 1e-2)) == {
+        "horizon": 5,
+        "iterations": 10,
+        "learning_rate": 1e-2,
+        "decay": "none",
+    }
