@@ -1,6 +1,6 @@
 """Learn how things move together, with honest uncertainty.
 
-    data ──► encode ──► draw functions ──► integrate ──► observe ──► bound ──► train ──► predict ──► evaluate ──► report
+    data → encode → draw functions → integrate → observe → bound → train → predict → evaluate
 
 `read` and `simulate` give trajectories, `fit` learns a model, `FittedModel.predict` forecasts,
 `evaluate` scores, `load` reads a model file back. The rooms of the package, from the ground up:
@@ -11,6 +11,8 @@
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from comotion import cache
 
 if TYPE_CHECKING:
     from comotion import simulate as simulate
@@ -64,6 +66,7 @@ def __getattr__(name: str) -> Any:
     """Rooms are imported when first used, so that `import comotion` takes no time."""
     if name not in _HOMES:
         raise AttributeError(f"module 'comotion' has no attribute '{name}'")
+    cache.enable()
     value = importlib.import_module(_HOMES[name])
     if name != "simulate":  # the one public name that is a room itself
         value = getattr(value, name)

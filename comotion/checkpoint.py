@@ -18,23 +18,21 @@ from safetensors.numpy import save
 from comotion.errors import BadInput
 
 FORMAT = 1
+ENTRY = "comotion"
 Tree = TypeVar("Tree", bound=PyTree)
 
 
 def write(path: Path, tree: PyTree, header: dict[str, Any]) -> None:
     """Writes beside the target first, so that a crash never leaves half a file."""
     arrays = {name: np.asarray(leaf) for name, leaf in _named_arrays(tree)}
-    text = json.dumps(header, sort_keys=True)
-    metadata = {
-        "format": str(FORMAT),
-        "versions": json.dumps(_versions(), sort_keys=True),
-        "header": text,
-        "checksum": _checksum(arrays, text),
-    }
+    about = {"format": FORMAT, "versions": _versions(), "header": header}
+    # One entry, because safetensors writes several in no particular order, and the same model
+    # should be the same file.
+    text = json.dumps({**about, "checksum": _checksum(arrays, header)}, sort_keys=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".writing")
     with temporary.open("wb") as file:
-        file.write(save(arrays, metadata))
+        file.write(save(arrays, {ENTRY: text}))
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
@@ -46,20 +44,18 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise BadInput(f"{path}: there is no such file; check the path")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
+            about = _about(path, (file.metadata() or {}).get(ENTRY))
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, struct.error) as error:
         raise _damaged(path, str(error)) from error
-    text = metadata.get("header", "")
-    if metadata.get("checksum") != _checksum(arrays, text):
+    if about["checksum"] != _checksum(arrays, about["header"]):
         raise _damaged(path, "its checksum does not match its content")
-    return arrays, json.loads(text)
+    return arrays, about["header"]
 
 
 def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
     """`tree` with every array replaced by the one of the same path; none may be left over."""
-    wanted = {name: leaf for name, leaf in _named_arrays(tree)}
+    wanted = dict(_named_arrays(tree))
     if wanted.keys() != arrays.keys():
         odd = sorted(wanted.keys() ^ arrays.keys())[0]
         raise _damaged(path, f"its weights do not fit its config, for example at {odd}")
@@ -83,23 +79,28 @@ def _named_arrays(tree: PyTree) -> list[tuple[str, Any]]:
     ]
 
 
-def _checksum(arrays: dict[str, np.ndarray], header: str) -> str:
-    digest = hashlib.sha256(header.encode())
+def _checksum(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
     return digest.hexdigest()
 
 
-def _check_format(path: Path, metadata: dict[str, str]) -> None:
-    number = metadata.get("format", "")
-    if not number.isdigit():
+def _about(path: Path, text: str | None) -> dict[str, Any]:
+    if text is None:
         raise BadInput(f"{path}: not a file comotion wrote; give a model saved by comotion")
-    if int(number) > FORMAT:
+    try:
+        about = json.loads(text)
+        number, _, _ = about["format"], about["header"], about["checksum"]
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise _damaged(path, "its header cannot be read") from error
+    if number > FORMAT:
         raise BadInput(
             f"{path}: written in file format {number}, but this version of comotion reads up to "
             f"{FORMAT}; upgrade comotion"
         )
+    return about
 
 
 def _damaged(path: Path, why: str) -> BadInput:

@@ -4,7 +4,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
-from jaxtyping import Key as Keys
 
 from comotion._types import Key
 from comotion.data.batches import Excerpt

@@ -13,34 +13,30 @@ import jax
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
-Rows = Float[Array, "N I"]
 Plain = Callable[[Any, Array], Array]
 
 
 def rowwise(plain: Plain) -> Plain:
     """`plain(parameters, rows)` with the same values, and a derivative in reverse mode only."""
 
-    @custom_vmap
-    def forward(parameters, rows):
-        return plain(parameters, rows)
+    def plain_backward(parameters, rows, cotangent):
+        return jax.vjp(plain, parameters, rows)[1](cotangent)
+
+    forward, backward = custom_vmap(plain), custom_vmap(plain_backward)
 
     @forward.def_vmap
     def _forward_of_batch(size, batched, parameters, rows):
         parameters_batched, rows_batched = batched
         if _any(parameters_batched) or not rows_batched:
-            return _one_by_one(forward, batched)(parameters, rows), True
+            return _one_by_one(plain, batched)(parameters, rows), True
         out = forward(parameters, _stack(rows))
         return _unstack(out, size), True
-
-    @custom_vmap
-    def backward(parameters, rows, cotangent):
-        return jax.vjp(plain, parameters, rows)[1](cotangent)
 
     @backward.def_vmap
     def _backward_of_batch(size, batched, parameters, rows, cotangent):
         parameters_batched, rows_batched, cotangent_batched = batched
         if _any(parameters_batched) or not (rows_batched and cotangent_batched):
-            out = _one_by_one(backward, batched)(parameters, rows, cotangent)
+            out = _one_by_one(plain_backward, batched)(parameters, rows, cotangent)
             return out, jax.tree.map(lambda _: True, out)
         # Already summed over the batch: that is what the caller would do with it.
         to_parameters, to_rows = backward(parameters, _stack(rows), _stack(cotangent))
@@ -58,11 +54,11 @@ def rowwise(plain: Plain) -> Plain:
     return function
 
 
-def _stack(batch: Float[Array, "B N I"]) -> Rows:
+def _stack(batch: Float[Array, "B N I"]) -> Float[Array, "M I"]:
     return batch.reshape(-1, batch.shape[-1])
 
 
-def _unstack(rows: Rows, size: int) -> Float[Array, "B N I"]:
+def _unstack(rows: Float[Array, "M I"], size: int) -> Float[Array, "B N I"]:
     return rows.reshape(size, -1, rows.shape[-1])
 
 

@@ -59,7 +59,11 @@ def test_arrays_are_named_by_their_path(path):
 
 def test_the_file_says_which_versions_wrote_it(path):
     with safe_open(path, framework="numpy") as file:
-        assert json.loads(file.metadata()["versions"]).keys() == {"comotion", "jax", "equinox"}
+        assert json.loads(file.metadata()["comotion"])["versions"].keys() == {
+            "comotion",
+            "jax",
+            "equinox",
+        }
 
 
 def test_nothing_is_left_beside_the_file(path):
@@ -121,7 +125,8 @@ def test_text_is_not_a_model(tmp_path):
 
 def test_a_file_of_the_future_asks_for_an_upgrade(tmp_path):
     file = tmp_path / "future.safetensors"
-    file.write_bytes(save({"w": np.zeros(3)}, {"format": "2"}))
+    about = {"format": 2, "header": {}, "checksum": ""}
+    file.write_bytes(save({"w": np.zeros(3)}, {"comotion": json.dumps(about)}))
     assert "written in file format 2, but this version of comotion reads up to 1" in refused(file)
     assert "upgrade comotion" in refused(file)
 

@@ -1,5 +1,7 @@
 """Encode, draw, integrate, observe: what is masked must not matter."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +22,7 @@ TIMES = 0.5 * np.arange(8)
 VALUES = RNG.normal(size=(1, 1, 3, 4)) + np.cumsum(0.2 * RNG.normal(size=(1, 8, 3, 4)), axis=1)
 
 
-def excerpt(values, times=TIMES, **parts) -> Excerpt:
+def excerpt(values, times=TIMES, **parts: Any) -> Excerpt:
     data = Trajectories.from_arrays(values, times, features=("x", "y", "vx", "vy"), **parts)
     windows = to_dataset(data, identity_scaling(4, data.static.shape[-1])).windows
     window = jax.tree.map(lambda leaf: leaf[0], windows)
@@ -68,9 +70,9 @@ def test_padded_frames_change_nothing(model):
 def test_an_object_with_no_values_changes_nothing(model, named):
     missing = VALUES.copy()
     missing[:, :, 2] = np.nan
-    names = {"object_names": [["a", "b", "c"]]} if named else {}
+    names = [["a", "b", "c"]] if named else None
     states, terms = certain_terms(model, excerpt(VALUES[:, :, :2]))
-    with_slot, slot_terms = certain_terms(model, excerpt(missing, **names))
+    with_slot, slot_terms = certain_terms(model, excerpt(missing, object_names=names))
     np.testing.assert_allclose(slot_terms, terms, rtol=1e-5)
     np.testing.assert_allclose(with_slot[:, :2], states, rtol=1e-5)
 
@@ -117,7 +119,7 @@ def test_an_object_that_leaves_early_stops_and_is_not_heard_after(model):
 def test_a_gap_is_missing_data_and_not_absence(model):
     gap = VALUES.copy()
     gap[:, 5:7, 2] = np.nan
-    states, terms = certain_terms(model, excerpt(gap))
+    _, terms = certain_terms(model, excerpt(gap))
     whole, _ = certain_terms(model, excerpt(VALUES))
     start = jnp.asarray(whole[0])
     np.testing.assert_allclose(

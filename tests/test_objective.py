@@ -85,9 +85,7 @@ def test_the_gradient_of_every_term_agrees_with_finite_differences(case):
         if "noise_floor" in paths[number]:
             np.testing.assert_array_equal(expected, 0.0)  # a floor is not learned
             continue
-        np.testing.assert_allclose(
-            expected, measured, rtol=1e-4, atol=1e-5, err_msg=paths[number]
-        )
+        np.testing.assert_allclose(expected, measured, rtol=1e-4, atol=1e-5, err_msg=paths[number])
 
 
 def test_every_term_is_there_and_depends_on_its_own_parameters(case):
@@ -146,7 +144,7 @@ def test_divergences_are_those_of_the_beliefs_scaled_up_to_all_sequences(small, 
 def test_the_likelihood_is_a_mean_over_draws_scaled_up_to_all_sequences(small):
     """With everything certain every draw gives the same: that of the states by hand."""
     model, batch = small
-    last_layers = lambda m: [head.layers[-1] for head in m.encoder.heads]  # noqa: E731
+    last_layers = lambda m: [head.layers[-1] for head in m.encoder.heads]
     certain = eqx.tree_at(last_layers, model, replace_fn=_certain_of_zero)
     still = eqx.tree_at(
         lambda m: (m.dynamics.alone.log_output_scale, m.dynamics.pair.log_output_scale),

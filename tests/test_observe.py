@@ -12,6 +12,7 @@ VALUES = RNG.normal(size=(5, 3, 2))
 STATES = RNG.normal(size=(5, 3, 4))
 PRESENT = RNG.random((5, 3, 2)) < 0.7
 VARIANCE = np.array([0.3, 2.0])
+FLOOR = np.array([0.1, 0.2])
 
 
 def observation(*, floor=(0.0, 0.0), dtype=jnp.float32):
@@ -38,9 +39,9 @@ def test_missing_values_can_hold_anything():
 
 
 def test_the_noise_floor_adds_to_the_variance_and_is_not_learned():
-    model = observation(floor=(0.1, 0.2))
-    np.testing.assert_allclose(model.noise_variance, VARIANCE + [0.1, 0.2], rtol=1e-6)
-    densities = norm.logpdf(VALUES, STATES[..., :2], np.sqrt(VARIANCE + [0.1, 0.2]))
+    model = observation(floor=FLOOR)
+    np.testing.assert_allclose(model.noise_variance, VARIANCE + FLOOR, rtol=1e-6)
+    densities = norm.logpdf(VALUES, STATES[..., :2], np.sqrt(VARIANCE + FLOOR))
     np.testing.assert_allclose(log_likelihood(model), densities[PRESENT].sum(), rtol=1e-5)
     gradient = eqx.filter_grad(log_likelihood)(model)
     np.testing.assert_array_equal(gradient.noise_floor, [0.0, 0.0])
@@ -49,7 +50,9 @@ def test_the_noise_floor_adds_to_the_variance_and_is_not_learned():
 
 def test_however_small_the_learned_noise_the_floor_stays():
     model = eqx.tree_at(
-        lambda o: o.log_noise_variance, observation(floor=(0.1, 0.2)), jnp.full(2, -50.0, jnp.float32)
+        lambda o: o.log_noise_variance,
+        observation(floor=FLOOR),
+        jnp.full(2, -50.0, jnp.float32),
     )
     np.testing.assert_allclose(model.noise_variance, [0.1, 0.2], rtol=1e-6)
 

@@ -25,8 +25,14 @@ class AbstractAloneCoordinates(eqx.Module):
 
     layout: eqx.AbstractVar[Layout]
     vectors: eqx.AbstractVar[int]
-    in_size: eqx.AbstractVar[int]
-    out_size: eqx.AbstractVar[int]
+
+    @property
+    @abstractmethod
+    def in_size(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def out_size(self) -> int: ...
 
     @abstractmethod
     def inputs(self, actor: Actor) -> Float[Array, "*k I"]: ...
@@ -40,8 +46,14 @@ class AbstractPairCoordinates(eqx.Module):
 
     layout: eqx.AbstractVar[Layout]
     vectors: eqx.AbstractVar[int]
-    in_size: eqx.AbstractVar[int]
-    out_size: eqx.AbstractVar[int]
+
+    @property
+    @abstractmethod
+    def in_size(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def out_size(self) -> int: ...
 
     @abstractmethod
     def inputs(self, actor: Actor, other: Actor) -> Float[Array, "*k I"]: ...

@@ -5,11 +5,11 @@ format, `frames` speaks pandas, polars and pyarrow. What needs a device is in `b
 """
 
 from comotion.data.describe import Description, describe
-from comotion.errors import BadInput
 from comotion.data.frames import from_frame, to_frame
 from comotion.data.store import read, write
 from comotion.data.summary import TrainingSummary, constant_velocity, summarise
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 
 __all__ = [
     "BadInput",

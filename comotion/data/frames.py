@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from comotion.errors import BadInput
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 
 
 def from_frame(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from comotion.errors import BadInput
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 
 if TYPE_CHECKING:
     import xarray
@@ -58,9 +58,14 @@ def _write_table(data: Trajectories, path: str | os.PathLike, suffix: str) -> No
 
 def save(data: Trajectories, path: str | os.PathLike) -> None:
     """Write a NetCDF file with everything there is."""
-    dataset = to_xarray(data)
+    write_netcdf(to_xarray(data), path)
+
+
+def write_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike) -> None:
+    """Whole or not at all; made in memory, because HDF5 breaks down on a full disk."""
+    content = dataset.to_netcdf(engine="h5netcdf")
     with replacing(path) as temporary:
-        dataset.to_netcdf(temporary, engine="h5netcdf")
+        temporary.write_bytes(content)
 
 
 def load(path: str | os.PathLike) -> Trajectories:

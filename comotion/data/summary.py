@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from comotion.data.describe import time_steps
-from comotion.errors import BadInput
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 
 MOST_LEADS = 100
 

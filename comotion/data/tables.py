@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 
 from comotion.data import columns, defaults
 from comotion.data.columns import Source
-from comotion.errors import BadInput
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 
 Rows = Int[np.ndarray, "rows"]
 

@@ -65,4 +65,6 @@ class AdaptiveSteps(AbstractIntegrator):
 
 
 def _term(rates: Rates) -> diffrax.ODETerm:
-    return diffrax.ODETerm(lambda time, states, interval: rates(states, time, interval))
+    return diffrax.ODETerm(
+        lambda time, states, interval: rates(states, jnp.asarray(time), interval)
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from comotion.data.store import replacing
+from comotion.data.store import replacing, write_netcdf
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
@@ -22,10 +22,7 @@ def write_forecast(forecast: "xr.Dataset", data: Trajectories, path: Path) -> No
     """Whole or not at all; the ending of the name chooses the format."""
     ending = path.suffix.lower()
     if ending == ".nc":
-        # Made in memory, because HDF5 breaks down when the disk is full while it writes.
-        content = forecast.to_netcdf(engine="h5netcdf")
-        with replacing(path) as temporary:
-            temporary.write_bytes(content)
+        write_netcdf(forecast, path)
         return
     from comotion.data import formats
 

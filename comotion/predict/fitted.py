@@ -45,7 +45,7 @@ class FittedModel:
         data: Trajectories,
         *,
         draws: int = 100,
-        times: ArrayLike | None = None,
+        times: ArrayLike | float | None = None,
         seed: int = 0,
         solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
         on_draw: Callable[[int], None] | None = None,

@@ -42,7 +42,10 @@ def plan_forecast(
         ]
     grids = _pad(nodes)
     wanted = np.stack(
-        [np.searchsorted(grid, row).clip(0, len(grid) - 1) for grid, row in zip(grids, asked)]
+        [
+            np.searchsorted(grid, row).clip(0, len(grid) - 1)
+            for grid, row in zip(grids, asked, strict=True)
+        ]
     )
     return Plan(
         grids=_device_grid(data, grids, scaling),
@@ -87,7 +90,8 @@ def _nodes(
     nodes = np.union1d(frames[frames <= asked[-1]], asked)
     gaps = np.diff(nodes)
     pieces = np.where(gaps > LONG_GAP * step, np.ceil(gaps / step), 1).astype(int)
-    cuts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(nodes, nodes[1:], pieces)]
+    ends = zip(nodes[:-1], nodes[1:], pieces, strict=True)
+    cuts = [np.linspace(start, end, count, endpoint=False) for start, end, count in ends]
     return np.concatenate([*cuts, nodes[-1:]])
 
 
@@ -137,7 +141,7 @@ def _alive(data: Trajectories, times: Float[np.ndarray, "P T"]) -> Bool[np.ndarr
     leave = np.where(stays, np.inf, data.times[rows, last])
     moment = times[:, :, None]
     inside = (moment >= entry[:, None, :]) & (moment <= leave[:, None, :])
-    return inside & alive.any(axis=1)[:, None, :]
+    return inside & np.any(alive, axis=1)[:, None, :]
 
 
 def _controls(data: Trajectories, grids: Float[np.ndarray, "P K"]) -> np.ndarray:

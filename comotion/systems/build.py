@@ -55,9 +55,9 @@ def _dynamics(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -
     key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
     if config.who == "joint":
         return JointDynamics(
-            _function(config, start.functions["f"], "alone", layout, key=key_alone),
-            layout,
-            config.order,
+            function=_function(config, start.functions["f"], "alone", layout, key=key_alone),
+            layout=layout,
+            order=config.order,
         )
     alone_coordinates, pair_coordinates = coordinates(config, layout)
     return InteractingDynamics(

@@ -53,4 +53,4 @@ def system(name: str, **changes: Any) -> SystemConfig:
             f"optionally followed by {', '.join('/' + ending for ending in FORMS)}"
         )
     parts = SYSTEMS[base] | FORMS.get(form, {}) | changes
-    return replace(SystemConfig(), **({"name": name} | parts))
+    return replace(SystemConfig(), name=name, **parts)

@@ -212,7 +212,7 @@ def _accumulation_start(
 def _joint_start(
     config: SystemConfig, moments: Moments, sizes: Float[np.ndarray, " R"], *, key: Key
 ) -> dict[str, FunctionStart]:
-    complete = moments.known.all(axis=1)
+    complete = np.all(moments.known, axis=1)
     if not complete.any():
         raise BadInput(
             f"system '{config.name}' needs frames in which every object is seen, and there are "

@@ -26,4 +26,4 @@ def adam_update(
 
 
 def gradient_norm(gradient: PyTree) -> Float[Array, ""]:
-    return optax.global_norm(gradient)
+    return optax.tree.norm(gradient)

@@ -92,7 +92,7 @@ def fingerprint(data: Trajectories) -> str:
     return digest.hexdigest()
 
 
-def _iteration(line: str) -> float:
+def _iteration(line: str) -> float | int:
     try:
         return json.loads(line)["iteration"]
     except (json.JSONDecodeError, KeyError):  # a line cut short by a kill

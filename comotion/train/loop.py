@@ -14,7 +14,7 @@ from comotion.functions import SparseGP
 from comotion.model import Model
 from comotion.objective import Bound
 from comotion.train.folder import RunFolder
-from comotion.train.progress import Watcher
+from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
     StepInfo,
     TrainState,
@@ -81,7 +81,7 @@ class Loop:
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()
 
-    def _report(self, stage: Stage, row: dict[str, float]) -> None:
+    def _report(self, stage: Stage, row: Figures) -> None:
         self.watcher.show(stage, row)
         if self.folder is not None:
             self.folder.log(row)
@@ -110,7 +110,7 @@ def _begins(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, int]]:
         begin += stage.iterations
 
 
-def _row(info: StepInfo, iteration: int, stage: Stage, rate: float) -> dict[str, float]:
+def _row(info: StepInfo, iteration: int, stage: Stage, rate: float) -> Figures:
     """Terms of the bound per observed value."""
     bound: Bound = jax.tree.map(lambda term: term / info.bound.observations, info.bound)
     functions = {f"kl_{name}": float(term) for name, term in bound.kl_functions.items()}

@@ -1,17 +1,20 @@
 """What a person sees while training: horizon, terms of the bound, time left."""
 
 import sys
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from comotion.config import Recipe, Stage
 
+Figures = dict[str, float | int]
 
+
+@runtime_checkable
 class Watcher(Protocol):
     """Told what the loop is doing; `row` holds the figures that also go to metrics.jsonl."""
 
     def say(self, sentence: str) -> None: ...
 
-    def show(self, stage: Stage, row: dict[str, float]) -> None: ...
+    def show(self, stage: Stage, row: Figures) -> None: ...
 
     def close(self) -> None: ...
 
@@ -22,7 +25,7 @@ class Silent:
     def say(self, sentence: str) -> None:
         pass
 
-    def show(self, stage: Stage, row: dict[str, float]) -> None:
+    def show(self, stage: Stage, row: Figures) -> None:
         pass
 
     def close(self) -> None:
@@ -51,7 +54,7 @@ class ProgressBar:
     def say(self, sentence: str) -> None:
         self.bar.console.print(sentence)
 
-    def show(self, stage: Stage, row: dict[str, float]) -> None:
+    def show(self, stage: Stage, row: Figures) -> None:
         figures = (
             f"bound {row['elbo']:.3f} = fit {row['log_likelihood']:.3f}"
             f" - start {row['kl_initial']:.3f} - functions {row['kl_functions']:.3f}"

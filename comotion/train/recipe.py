@@ -25,6 +25,7 @@ def short(system: SystemConfig) -> Recipe:
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
         warm_start=True,
         clip=1.0,
+        kernel_rate=0.1,
     )
 
 

@@ -120,7 +120,7 @@ def learning_rate(stage: Stage, done: int) -> float:
 def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model:
     """Kernels and inducing inputs learn more slowly than what is expressed through them."""
 
-    def of_leaf(path: tuple, leaf: Array) -> Float[Array, ""]:
+    def of_leaf(path: tuple, _: Array) -> Float[Array, ""]:
         names = {getattr(entry, "name", "") for entry in path}
         return rate * kernel_rate if names & {"kernel", "inducing_inputs"} else rate
 

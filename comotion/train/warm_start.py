@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import EXACT, FAST, Key
 from comotion.config import RunConfig
@@ -37,14 +37,14 @@ EVIDENCE_RATE = 0.1
 START_RESIDUAL = 0.3
 
 
-class Path(eqx.Module):
-    """All objects over one interval: where they start and end, and their mean rates."""
+class Paths(eqx.Module):
+    """All objects over many intervals: where they start and end, and their mean rates."""
 
     actors: Actor
-    after: Float[Array, "A D"]
-    rates: Float[Array, "A R"]
-    known: Bool[Array, " A"]
-    neighbours: Bool[Array, "A A"]
+    after: Float[Array, "F A D"]
+    rates: Float[Array, "F A R"]
+    known: Bool[Array, "F A"]
+    neighbours: Bool[Array, "F A A"]
 
 
 class Laws(eqx.Module):
@@ -87,10 +87,10 @@ def warm_start(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -
     return eqx.tree_at(lambda m: (m.dynamics.alone, m.dynamics.pair), model, (alone, pair))
 
 
-def choose_by_evidence(laws: Laws, paths: Path) -> Laws:
+def choose_by_evidence(laws: Laws, paths: Paths) -> Laws:
     """Follows the gradient of the evidence in lengthscales, output scales and residual."""
 
-    def tunable(laws: Laws) -> list[Array]:
+    def tunable(laws):
         kernels = [laws.alone.kernel, laws.pair.kernel]
         scales = [laws.alone.log_output_scale, laws.pair.log_output_scale, laws.log_residual]
         return [*jax.tree.leaves(kernels), *scales]
@@ -114,7 +114,7 @@ def choose_by_evidence(laws: Laws, paths: Path) -> Laws:
     return eqx.tree_at(tunable, laws, values)
 
 
-def log_evidence(laws: Laws, paths: Path) -> Float[Array, ""]:
+def log_evidence(laws: Laws, paths: Paths) -> Float[Array, ""]:
     """log N(rates | 0, design designᵀ + residual² I), through the smaller of the two matrices."""
     sums = _sums(laws, paths)
     residual = jnp.exp(2.0 * laws.log_residual.astype(EXACT))
@@ -130,7 +130,7 @@ def log_evidence(laws: Laws, paths: Path) -> Float[Array, ""]:
 
 
 @jax.jit
-def regress(laws: Laws, paths: Path) -> tuple[SparseGP, SparseGP]:
+def regress(laws: Laws, paths: Paths) -> tuple[SparseGP, SparseGP]:
     """Both functions with the posterior of the regression as their q(U)."""
     sums = _sums(laws, paths)
     residual = jnp.exp(2.0 * laws.log_residual.astype(EXACT))
@@ -165,23 +165,24 @@ def _with_posterior(
     )
 
 
-def _sums(laws: Laws, paths: Path) -> Sums:
+def _sums(laws: Laws, paths: Paths) -> Sums:
     """Adds up chunk by chunk, so that the design of all paths never stands in memory."""
     frames = paths.known.shape[0]
     shape = (max(frames // CHUNK, 1), min(CHUNK, frames))
-    chunks = jax.tree.map(lambda leaf: leaf.reshape(*shape, *leaf.shape[1:]), paths)
+    chunks = jnp.arange(shape[0] * shape[1]).reshape(shape)
     whiten_alone, whiten_pair = _whitener(laws.alone), _whitener(laws.pair)
     size = jnp.sqrt(jnp.mean(paths.rates**2, axis=(0, 1)))  # (R,)
 
     @jax.checkpoint
-    def add(sums: Sums, chunk: Path) -> tuple[Sums, None]:
+    def add(sums: Sums, rows: Int[Array, " f"]) -> tuple[Sums, None]:
+        chunk = jax.tree.map(lambda leaf: leaf[rows], paths)
         design = _design(laws, chunk, whiten_alone, whiten_pair)  # (F, A, R, n)
         weight = jnp.where(chunk.known[:, :, None], 1.0 / size[None, None, :], 0.0)
-        rows = (design * weight[..., None]).reshape(-1, design.shape[-1])
+        design = (design * weight[..., None]).reshape(-1, design.shape[-1])
         rates = (chunk.rates * weight).reshape(-1)
         part = Sums(
-            gram=(rows.T @ rows).astype(EXACT),
-            products=(rates @ rows).astype(EXACT),
+            gram=(design.T @ design).astype(EXACT),
+            products=(rates @ design).astype(EXACT),
             squares=jnp.sum(rates**2).astype(EXACT),
             count=(jnp.sum(chunk.known) * chunk.rates.shape[-1]).astype(EXACT),
         )
@@ -207,7 +208,7 @@ def _unknown_scales(function: SparseGP) -> Float[Array, " n"]:
 
 
 def _design(
-    laws: Laws, paths: Path, whiten_alone: Float[Array, "m m"], whiten_pair: Float[Array, "n n"]
+    laws: Laws, paths: Paths, whiten_alone: Float[Array, "m m"], whiten_pair: Float[Array, "n n"]
 ) -> Float[Array, "F A R n"]:
     """How each object's mean rate over its interval depends on all inducing values."""
     fractions, weights = (jnp.asarray(column, FAST) for column in zip(*SIMPSON, strict=True))
@@ -225,7 +226,7 @@ def _design(
 def _design_at(
     laws: Laws,
     actors: Actor,
-    paths: Path,
+    paths: Paths,
     whiten_alone: Float[Array, "m m"],
     whiten_pair: Float[Array, "n n"],
 ) -> Float[Array, "F A R n"]:
@@ -277,7 +278,7 @@ def _whitener(function: SparseGP) -> Float[Array, "M M"]:
     return solve_lower(factor, identity).T.astype(FAST)
 
 
-def _observed_paths(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Path:
+def _observed_paths(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Paths:
     """A whole number of chunks of frames in random order, half of them eventful."""
     key_properties, key_rows = jax.random.split(key)
     layout = model.dynamics.layout
@@ -290,7 +291,7 @@ def _observed_paths(model: Model, config: RunConfig, dataset: Dataset, *, key: K
     if len(frames) > CHUNK:
         order = order[: len(frames) // CHUNK * CHUNK]
     rows = frames[order]
-    return Path(
+    return Paths(
         actors=jax.tree.map(lambda leaf: leaf[rows], moments.actors),
         after=moments.after[rows],
         rates=jnp.asarray(moments.rates[rows], FAST),

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from comotion.coordinates import ALONE, PAIR
+from comotion.coordinates.alone import AloneName
+from comotion.coordinates.pair import PairName
 from comotion.dynamics import InteractingDynamics, Scene, Sum
 from comotion.functions import MLP
 from comotion.graph import GivenGraph
@@ -27,8 +29,8 @@ def make_scene() -> Callable[..., tuple[jax.Array, Scene]]:
 def _make_dynamics(
     layout=None,
     *,
-    alone="raw",
-    pair="relative",
+    alone: AloneName = "raw",
+    pair: PairName = "relative",
     order=1,
     accumulation=None,
     graph=None,

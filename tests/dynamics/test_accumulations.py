@@ -30,7 +30,7 @@ def pieces(field, states, scene, a):
     actors = scene.actors(states)
     own = field.independent(actors)[a]
     others = [b % len(states) for b in range(a + 1, a + len(states))]
-    pick = lambda rows: jax.tree.map(lambda leaf: leaf[jnp.asarray(rows)], actors)  # noqa: E731
+    pick = lambda rows: jax.tree.map(lambda leaf: leaf[jnp.asarray(rows)], actors)
     received = field.interaction(pick([a] * len(others)), pick(others))
     heard = np.asarray(scene.allowed)[a, others]
     return np.asarray(own), np.asarray(received), heard, others

@@ -113,9 +113,7 @@ def test_objects_farther_than_the_radius_do_not_matter(make_dynamics, make_scene
     states, scene = make_scene(3)
     far = states.at[2, 0].add(100.0)
     farther = states.at[2, 0].add(200.0)
-    np.testing.assert_array_equal(
-        call(field, far, scene)[:2], call(field, farther, scene)[:2]
-    )
+    np.testing.assert_array_equal(call(field, far, scene)[:2], call(field, farther, scene)[:2])
     assert not np.allclose(call(field, far, scene)[:2], call(field, states, scene)[:2], atol=1e-3)
 
 

@@ -16,7 +16,9 @@ def test_joint_rates_are_one_call_of_the_function_of_everything(make_scene):
     for order, learned in ((1, 4), (2, 2)):
         function = MLP.init(in_size=3 * 6, out_size=3 * learned, hidden=8, key=jax.random.key(0))
         states, scene = make_scene(3, LAYOUT)
-        field = JointDynamics(function, LAYOUT, order).draw(key=jax.random.key(1))
+        field = JointDynamics(function=function, layout=LAYOUT, order=order).draw(
+            key=jax.random.key(1)
+        )
         everything = np.concatenate([states, scene.properties, scene.controls], axis=1)
         outputs = function.network(jnp.asarray(everything.reshape(1, -1))).reshape(3, learned)
         rates = field(states, scene)
@@ -29,6 +31,7 @@ def test_an_object_outside_the_scene_stands_still(make_scene):
     function = MLP.init(in_size=3 * 6, out_size=12, hidden=8, key=jax.random.key(0))
     states, scene = make_scene(3, LAYOUT)
     scene = eqx.tree_at(lambda s: s.active, scene, jnp.asarray([True, False, True]))
-    rates = JointDynamics(function, LAYOUT, 1).draw(key=jax.random.key(1))(states, scene)
+    dynamics = JointDynamics(function=function, layout=LAYOUT, order=1)
+    rates = dynamics.draw(key=jax.random.key(1))(states, scene)
     np.testing.assert_array_equal(rates[1], np.zeros(4))
     assert jnp.all(rates[0] != 0.0)

@@ -17,8 +17,9 @@ def _make_window(values, times=None, neighbours=None) -> Window:
     values = np.asarray(values, float)
     N, A, _ = values.shape
     present = ~np.isnan(values)
-    seen = present.any(axis=2)
+    seen = np.any(present, axis=2)
     alive = np.logical_or.accumulate(seen) & np.logical_or.accumulate(seen[::-1])[::-1]
+    exists = np.any(alive, axis=0)
     graph = ~np.eye(A, dtype=bool) if neighbours is None else neighbours
     return Window(
         times=jnp.asarray(np.arange(N) if times is None else times, jnp.float32),
@@ -27,5 +28,5 @@ def _make_window(values, times=None, neighbours=None) -> Window:
         alive=jnp.asarray(alive),
         properties=jnp.zeros((A, 0), jnp.float32),
         controls=jnp.zeros((N, A, 0), jnp.float32),
-        neighbours=jnp.asarray(graph & alive.any(axis=0)[:, None] & alive.any(axis=0)[None, :]),
+        neighbours=jnp.asarray(graph & exists[:, None] & exists[None, :]),
     )

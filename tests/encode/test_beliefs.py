@@ -25,7 +25,9 @@ def test_kl_is_the_closed_form_between_dense_gaussians():
 
 def test_kl_is_the_mean_log_ratio_of_many_draws():
     S = 20_000
-    draws = np.asarray(jax.vmap(lambda k: BELIEF.draw(key=k))(jax.random.split(jax.random.key(0), S)))
+    draws = np.asarray(
+        jax.vmap(lambda k: BELIEF.draw(key=k))(jax.random.split(jax.random.key(0), S))
+    )
     ratios = np.zeros(S)
     for a in range(3):
         q = multivariate_normal(MEAN[a], FACTOR[a] @ FACTOR[a].T)
@@ -50,7 +52,9 @@ def test_kl_of_the_prior_from_itself_is_zero():
 
 def test_draws_have_the_mean_and_covariance_of_the_belief():
     S = 20_000
-    draws = np.asarray(jax.vmap(lambda k: BELIEF.draw(key=k))(jax.random.split(jax.random.key(1), S)))
+    draws = np.asarray(
+        jax.vmap(lambda k: BELIEF.draw(key=k))(jax.random.split(jax.random.key(1), S))
+    )
     for a in range(3):
         covariance = FACTOR[a] @ FACTOR[a].T
         sd = np.sqrt(np.diag(covariance))

@@ -86,7 +86,7 @@ def test_intervals_of_no_length_do_nothing(integrator):
 @pytest.mark.parametrize("steps", [1, 3])
 def test_gradients_through_the_solver_agree_with_finite_differences(steps):
     def loss(start, stiffness):
-        field = lambda states, time, interval: pendulums(states, time, stiffness)  # noqa: E731
+        field = lambda states, time, interval: pendulums(states, time, stiffness)
         return jnp.sum(solve(FixedSteps(steps), IRREGULAR, field, start) ** 2)
 
     at = (jnp.asarray(START), jnp.asarray(4.0))
@@ -94,7 +94,7 @@ def test_gradients_through_the_solver_agree_with_finite_differences(steps):
 
 
 def test_jumps_add_the_change_from_frame_to_frame_whatever_the_time_between():
-    decay = lambda states, time, interval: -0.25 * states  # noqa: E731
+    decay = lambda states, time, interval: -0.25 * states
     states = solve(Jumps(), IRREGULAR, decay)
     expected = START[None] * 0.75 ** np.arange(len(IRREGULAR))[:, None, None]
     np.testing.assert_allclose(states, expected, rtol=1e-12)
@@ -102,7 +102,7 @@ def test_jumps_add_the_change_from_frame_to_frame_whatever_the_time_between():
 
 def test_what_is_known_about_an_interval_reaches_the_rates_there():
     pushes = jnp.asarray([1.0, 0.0, -2.0])
-    field = lambda states, time, interval: jnp.full_like(states, interval.known)  # noqa: E731
+    field = lambda states, time, interval: jnp.full_like(states, interval.known)
     times = jnp.asarray([0.0, 1.0, 1.5, 3.0])
     states = trajectory(FixedSteps(2), field, jnp.zeros((1, 1)), times, pushes)
     np.testing.assert_allclose(states[:, 0, 0], [0.0, 1.0, 1.0, -2.0], atol=1e-12)
@@ -117,7 +117,7 @@ def test_progress_runs_from_zero_to_one_within_an_interval():
 
 def test_single_precision_stays_single_precision():
     start, times = jnp.asarray(START, jnp.float32), jnp.asarray(IRREGULAR, jnp.float32)
-    field = lambda states, time, interval: pendulums(states, time, jnp.float32(4.0))  # noqa: E731
+    field = lambda states, time, interval: pendulums(states, time, jnp.float32(4.0))
     for integrator in (FixedSteps(1), FixedSteps(2), AdaptiveSteps(), Jumps()):
         known = jnp.zeros(len(IRREGULAR) - 1)
         assert trajectory(integrator, field, start, times, known).dtype == jnp.float32

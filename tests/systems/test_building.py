@@ -1,0 +1,256 @@
+"""From a config to parts that fit together, for every kind of data."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from comotion.config import SystemConfig, replace
+from comotion.coordinates import ALONE, PAIR
+from comotion.data.batches import to_dataset
+from comotion.data.scaling import identity_scaling
+from comotion.dynamics import Nonlinear, Scene, Weighted
+from comotion.encode import RecurrentEncoder, SmoothingEncoder
+from comotion.errors import BadInput
+from comotion.functions import MLP, BayesianMLP, SparseGP
+from comotion.graph import GivenGraph, NearestGraph
+from comotion.integrate import FixedSteps, Jumps
+from comotion.systems import (
+    FORMS,
+    SYSTEMS,
+    blank_start,
+    build,
+    data_shape,
+    start_from_data,
+    state_layout,
+    system,
+)
+
+KEY = jax.random.key(0)
+TINY = {
+    "inducing_alone": 6,
+    "inducing_pair": 6,
+    "fourier_features": 8,
+    "hidden_alone": 6,
+    "hidden_pair": 6,
+}
+
+
+def built(data, config: SystemConfig) -> Any:
+    config = replace(config, **TINY)
+    shape = data_shape(data)
+    dataset = to_dataset(data, identity_scaling(len(data.features), len(data.static_names)))
+    start = start_from_data(config, state_layout(config, shape), dataset, key=KEY)
+    return build(config, shape, start, key=KEY)
+
+
+def rates_shape(model, objects=3):
+    """What a drawn law returns, without computing it."""
+    layout = model.dynamics.layout
+    sizes = (layout.state, layout.properties, layout.controls)
+    states, properties, controls = (jnp.zeros((objects, size), jnp.float32) for size in sizes)
+    everyone, nobody = jnp.ones(objects, bool), jnp.zeros((objects, objects), bool)
+    scene = Scene(properties, controls, nobody, everyone)
+    rates = eqx.filter_eval_shape(
+        lambda model, states, scene: model.dynamics.draw(key=KEY)(states, scene),
+        model,
+        states,
+        scene,
+    )
+    assert rates.dtype == jnp.float32
+    return rates.shape
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_builds_in_every_form(make_data, name):
+    data = make_data()
+    for form in FORMS:
+        model = built(data, system(f"{name}/{form}"))
+        layout = model.dynamics.layout
+        assert layout.properties == (0 if form == "without-globals" else 1)
+        assert (model.property_encoder is not None) == (form == "with-globals")
+        assert model.gives_properties == (form == "globals-observed")
+        assert layout.state == max(4, system(name).latent)
+        if form != "without-globals":
+            assert rates_shape(model) == (3, layout.state)
+
+
+@pytest.mark.parametrize("pair", PAIR)
+@pytest.mark.parametrize("alone", ALONE)
+def test_all_coordinates_fit_all_orders(make_data, alone, pair):
+    data = make_data(push=True)
+    for order in (1, 2):
+        model = built(data, system("I-NODE", alone=alone, pair=pair, order=order))
+        assert rates_shape(model) == (3, 4)
+
+
+@pytest.mark.parametrize("spatial", [1, 2, 3])
+@pytest.mark.parametrize("velocities", [True, False], ids=["observed", "hidden"])
+def test_systems_fit_any_number_of_axes_with_and_without_velocities(make_data, spatial, velocities):
+    data = make_data(spatial=spatial, velocities=velocities)
+    for parts in ({"pair": "radial"}, {"pair": "relative", "encoder": "smoother"}):
+        model = built(data, system("I-NODE-S", **parts))
+        assert rates_shape(model) == (3, 2 * spatial)
+    model = built(data, system("I-NODE"))
+    assert rates_shape(model) == (3, (2 if velocities else 1) * spatial)
+
+
+@pytest.mark.parametrize("function", ["gp", "mlp", "bnn"])
+@pytest.mark.parametrize("nearest", [0, 1])
+def test_accumulations_are_made_of_the_same_kind_of_function(make_data, function, nearest):
+    kind = {"gp": SparseGP, "mlp": MLP, "bnn": BayesianMLP}[function]
+    for accumulation, rule in (("nonlinear", Nonlinear), ("weighted", Weighted)):
+        config = system("I-GPODE", function=function, accumulation=accumulation, nearest=nearest)
+        model = built(make_data(), config)
+        assert isinstance(model.dynamics.accumulation, rule)
+        assert all(isinstance(f, kind) for f in model.dynamics.functions().values())
+        assert rates_shape(model) == (3, 4)
+
+
+def test_parts_are_those_of_the_config(make_data):
+    data = make_data()
+    assert isinstance(built(data, system("I-GPODE")).integrator, FixedSteps)
+    assert built(data, system("I-GPODE", substeps=3)).integrator == FixedSteps(3)
+    assert isinstance(built(data, system("I-GPSSM")).integrator, Jumps)
+    assert isinstance(built(data, system("I-GPODE")).encoder, RecurrentEncoder)
+    assert isinstance(built(data, system("I-GPODE", encoder="smoother")).encoder, SmoothingEncoder)
+    for parts, graph in (
+        ({}, GivenGraph()),
+        ({"nearest": 2}, NearestGraph(2)),
+        ({"radius": 1.5}, NearestGraph(None, 1.5)),
+        ({"nearest": 2, "radius": 1.5}, NearestGraph(2, 1.5)),
+    ):
+        assert built(data, system("I-NODE", **parts)).dynamics.graph == graph
+    gp = built(data, system("I-GPODE", covariance="full", kernel="matern32")).dynamics.pair
+    assert gp.covariance.raw.shape == (4, 6, 6)
+    assert type(gp.kernel).__name__ == "Matern32"
+
+
+def test_irregular_times_are_read_by_the_encoder(make_data):
+    data = make_data()
+    assert not built(data, system("I-NODE")).encoder.reads_times
+    assert not data_shape(data).irregular
+    gappy = type(data).from_arrays(data.values, np.array([0.0, 0.5, 1.0, 1.7, 2.2, 2.7]))
+    assert data_shape(gappy).irregular
+    assert data_shape(gappy).step == pytest.approx(0.5)
+    assert built(gappy, system("I-NODE")).encoder.reads_times
+
+
+def test_the_noise_starts_at_a_tenth_of_each_features_spread(make_data):
+    data = make_data()
+    noise = built(data, system("I-NODE")).observation.noise_variance
+    np.testing.assert_allclose(jnp.sqrt(noise), 0.1 * data.values.std(axis=(0, 1, 2)), rtol=1e-4)
+
+
+def test_functions_start_with_outputs_as_large_as_the_rates_of_the_data(make_data):
+    data = make_data()
+    rates = np.diff(data.values, axis=1) / 0.5
+    sizes = np.sqrt(np.mean(rates**2, axis=(0, 1, 2)))
+    dynamics = built(data, system("I-GPODE")).dynamics
+    np.testing.assert_allclose(jnp.exp(dynamics.alone.log_output_scale), sizes, rtol=1e-3)
+    np.testing.assert_allclose(jnp.exp(dynamics.pair.log_output_scale), sizes, rtol=1e-3)
+
+
+def test_functions_of_jumps_start_as_large_as_the_changes_from_frame_to_frame(make_data):
+    data = make_data()
+    sizes = np.sqrt(np.mean(np.diff(data.values, axis=1) ** 2, axis=(0, 1, 2)))
+    dynamics = built(data, system("I-GPSSM")).dynamics
+    np.testing.assert_allclose(jnp.exp(dynamics.alone.log_output_scale), sizes, rtol=1e-3)
+
+
+def test_latent_and_further_observed_entries_do_not_start_dead(make_data):
+    data = make_data(others=("heading",), charge=False)
+    dynamics = built(data, system("I-GPODE", latent=8)).dynamics
+    scales = np.exp(np.asarray(dynamics.alone.log_output_scale))
+    assert scales.shape == (8,)
+    rates = np.diff(data.values, axis=1) / 0.5
+    sizes = np.sqrt(np.mean(rates**2, axis=(0, 1, 2)))
+    np.testing.assert_allclose(scales[:5], sizes, rtol=1e-3)
+    np.testing.assert_allclose(scales[5:], sizes.mean(), rtol=1e-3)
+
+
+def test_inducing_inputs_lie_where_the_data_are(make_data):
+    data = make_data()
+    positions = np.asarray(built(data, system("I-GPODE")).dynamics.alone.inducing_inputs)[:, :2]
+    low, high = data.values[..., :2].min(axis=(0, 1, 2)), data.values[..., :2].max(axis=(0, 1, 2))
+    assert np.all(positions >= low)
+    assert np.all(positions <= high)
+
+
+def test_a_single_object_builds_an_interacting_system(make_data):
+    model = built(make_data(objects=1), system("I-GPODE"))
+    assert rates_shape(model, objects=1) == (1, 4)
+    assert rates_shape(model, objects=4) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"who": "joint"},
+        {"accumulation": "nonlinear", "nearest": 1},
+        {"accumulation": "weighted", "function": "bnn"},
+        {"pair": "radial", "alone": "mirror", "order": 2, "encoder": "smoother"},
+        {"latent": 8, "decoder": "mlp"},
+        {"properties": "inferred", "property_count": 2, "covariance": "full"},
+    ],
+    ids=str,
+)
+def test_a_blank_start_gives_a_model_of_the_same_structure(make_data, parts):
+    data = make_data(push=True)
+    config = replace(system("I-GPODE", **parts), **TINY)
+    shape = data_shape(data)
+    layout = state_layout(config, shape)
+    blank = build(config, shape, blank_start(config, layout, 3, 4), key=jax.random.key(5))
+    real = built(data, config)
+    assert jax.tree.structure(blank) == jax.tree.structure(real)
+    shapes = [
+        [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(eqx.filter(m, eqx.is_array))]
+        for m in (blank, real)
+    ]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize(
+    ("parts", "data", "sentence"),
+    [
+        ({"order": 2}, {"velocities": False}, "second order needs velocities in the state"),
+        ({"pair": "radial", "latent": 8}, {}, "but the state has 4 more entries; use alone='raw'"),
+        ({"alone": "axis"}, {"others": ("heading",)}, "the state has 1 more entries"),
+        ({"encoder": "smoother", "latent": 8}, {}, "the smoothing encoder is for states of"),
+        ({"encoder": "smoother"}, {"velocities": False}, "use encoder='gru'"),
+        (
+            {"hidden_velocity": True},
+            {"velocities": False, "others": ("heading",)},
+            "features heading stand where hidden velocities would be",
+        ),
+        ({"order": 2, "time": "discrete"}, {}, "use order=1 with time='discrete'"),
+        ({"radius": 2.0, "scaling": "units"}, {}, "radius=2 is in the data's units"),
+        ({}, {"frames": 1}, "no sequence has two frames"),
+    ],
+)
+def test_parts_that_do_not_fit_the_data_are_refused_in_one_sentence(
+    make_data, parts, data, sentence
+):
+    with pytest.raises(BadInput) as error:
+        built(make_data(**data), system("I-GPODE", **parts))
+    assert sentence in str(error.value)
+
+
+def test_data_without_two_frames_in_a_row_are_refused(make_data):
+    data = make_data()
+    values = data.values.copy()
+    values[:, ::2] = np.nan
+    with pytest.raises(BadInput, match="no object is observed in two frames in a row"):
+        built(type(data).from_arrays(values, data.times), system("I-NODE"))
+
+
+def test_joint_systems_need_frames_in_which_everyone_is_seen(make_data):
+    data = make_data()
+    values = data.values.copy()
+    values[:, :3, 0], values[:, 3:, 1] = np.nan, np.nan
+    with pytest.raises(BadInput, match="system 'GPODE' needs frames in which every object is seen"):
+        built(type(data).from_arrays(values, data.times), system("GPODE"))

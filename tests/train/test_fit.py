@@ -1,0 +1,166 @@
+"""A fit is reproducible, resumable, and keeps what was learned."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import comotion
+from comotion.config import Recipe, Stage, read_toml
+from comotion.errors import BadInput
+from comotion.train import fit
+from comotion.train.loop import TrainingDivergedError
+from tests.train.conftest import TINY_PARTS
+
+
+def same_bytes(a: Path, b: Path) -> bool:
+    return (a / "model.safetensors").read_bytes() == (b / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def finished(balls, tiny_recipe, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    fitted = fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], **TINY_PARTS)
+    return fitted, folder
+
+
+def test_the_same_run_twice_gives_the_same_file(finished, balls, tiny_recipe, tmp_path):
+    fit(balls, recipe=tiny_recipe, out=tmp_path / "again", valid=balls[:4], **TINY_PARTS)
+    assert same_bytes(finished[1], tmp_path / "again")
+
+
+def test_the_folder_holds_config_metrics_checkpoint_and_model(finished):
+    _, folder = finished
+    config = read_toml(folder / "config.toml")
+    assert config.system.inducing_pair == 8
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert rows[-1]["iteration"] == 20
+    terms = rows[0]
+    parts = terms["log_likelihood"] - terms["kl_initial"] - terms["kl_properties"]
+    assert terms["elbo"] == pytest.approx(parts - terms["kl_f_s"] - terms["kl_f_b"], abs=1e-4)
+    assert "valid_elbo" in rows[0]
+    assert (folder / "checkpoint" / "state.safetensors").exists()
+
+
+def test_training_improves_the_bound(finished):
+    _, folder = finished
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    first = [row["elbo"] for row in rows if row["horizon"] == 5]
+    assert first[-1] > first[0]
+
+
+def test_a_reloaded_model_predicts_the_same_numbers(finished, balls):
+    fitted, folder = finished
+    loaded = comotion.load(folder / "model.safetensors")
+    before, after = (m.predict(balls[:2], draws=2, seed=3) for m in (fitted, loaded))
+    np.testing.assert_array_equal(before.observation.values, after.observation.values)
+    assert loaded.config == fitted.config
+
+
+def test_an_interrupted_run_keeps_what_it_learned_and_resumes_to_the_same_file(
+    finished, balls, tiny_recipe, tmp_path, monkeypatch
+):
+    from comotion.train import loop as loop_module
+
+    steps = 0
+    real = loop_module.train_step
+
+    def interrupted(*arguments):
+        nonlocal steps
+        steps += 1
+        if steps == 15:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(loop_module, "train_step", interrupted)
+    folder = tmp_path / "run"
+    early = fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], **TINY_PARTS)
+    assert (folder / "model.safetensors").exists()
+    assert not same_bytes(finished[1], folder)
+    assert early.config.recipe == tiny_recipe
+    monkeypatch.undo()
+    fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], resume=True, **TINY_PARTS)
+    assert same_bytes(finished[1], folder)
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    times = [json.loads(line)["iteration"] for line in lines]
+    assert times == sorted(set(times))
+
+
+KILLED = """
+import comotion, sys
+from comotion.config import Recipe, Stage
+from comotion.train import fit, loop
+loop.CHECKPOINT_SECONDS = 0.0
+data = comotion.read(sys.argv[1])
+stages = (Stage(5, 150, 1e-2, "cosine"),)
+recipe = Recipe(name="kill", stages=stages, windows=12, clip=1.0)
+fit(data, recipe=recipe, out=sys.argv[2], resume=True, progress=False,
+    inducing_alone=8, inducing_pair=8, fourier_features=16, scaling="units")
+"""
+
+
+def test_kill_dash_nine_and_resume_give_the_same_file_as_an_uninterrupted_run(balls, tmp_path):
+    comotion.write(balls, tmp_path / "balls.nc")
+    script = [sys.executable, "-c", KILLED, str(tmp_path / "balls.nc")]
+    # Three processes share one compilation, which is most of their time.
+    quick = {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    }
+    environment = {**os.environ, **quick, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    run = subprocess.Popen([*script, str(tmp_path / "killed")], env=environment)
+    checkpoint = tmp_path / "killed" / "checkpoint" / "state.safetensors"
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert not (tmp_path / "killed" / "model.safetensors").exists(), "killed too late to matter"
+    for folder in ("killed", "whole"):
+        subprocess.run([*script, str(tmp_path / folder)], check=True, env=environment)
+    assert same_bytes(tmp_path / "killed", tmp_path / "whole")
+
+
+def test_a_folder_with_a_run_in_it_is_not_overwritten(finished, balls, tiny_recipe):
+    with pytest.raises(BadInput, match="there is a run in this folder already; resume it"):
+        fit(balls, recipe=tiny_recipe, out=finished[1], **TINY_PARTS)
+
+
+def test_resuming_with_another_config_or_other_data_is_refused(finished, balls, tiny_recipe):
+    with pytest.raises(BadInput, match="another config"):
+        fit(balls, recipe=tiny_recipe, out=finished[1], resume=True, seed=5, **TINY_PARTS)
+    with pytest.raises(BadInput, match="started with other data"):
+        fit(balls[:6], recipe=tiny_recipe, out=finished[1], resume=True, **TINY_PARTS)
+
+
+def test_training_that_cannot_be_saved_says_what_to_do(balls):
+    stages = (Stage(8, 200, 1e6),)
+    recipe = Recipe(name="reckless", stages=stages, windows=4)
+    with pytest.raises((TrainingDivergedError, ArithmeticError), match=r"smaller learning rate"):
+        fit(balls, recipe=recipe, **TINY_PARTS)
+
+
+def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe):
+    from comotion.train.step import train_step
+
+    before = train_step._cached._cache_size()
+    stages = (Stage(5, 3, 1e-2), Stage(6, 3, 1e-2))
+    recipe = dataclasses.replace(tiny_recipe, windows=7, stages=stages)
+    fit(balls, recipe=recipe, **TINY_PARTS)
+    assert train_step._cached._cache_size() - before == len(recipe.stages)
+
+
+def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
+    other = fit(balls, recipe=tiny_recipe, seed=1, **TINY_PARTS)
+    mean = other.model.observation.log_noise_variance
+    assert not np.array_equal(mean, finished[0].model.observation.log_noise_variance)
+    assert jax.tree.structure(other.model) == jax.tree.structure(finished[0].model)

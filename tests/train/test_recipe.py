@@ -1,0 +1,32 @@
+import math
+
+import pytest
+
+from comotion.config import Stage
+from comotion.errors import BadInput
+from comotion.systems import system
+from comotion.train import recipe
+from comotion.train.step import LAST_RATE, learning_rate
+
+
+@pytest.mark.parametrize(("name", "rate"), [("I-GPODE", 5e-4), ("I-NODE", 5e-4), ("I-BNODE", 1e-4)])
+def test_the_papers_recipe_is_as_published(name, rate):
+    stages = recipe("paper", system(name)).stages
+    assert [stage.horizon for stage in stages] == [5, 16, 33]
+    assert [stage.iterations for stage in stages] == [25_000, 12_500, 12_500]
+    assert {stage.learning_rate for stage in stages} == {rate}
+    assert learning_rate(stages[0], 24_999) == rate
+
+
+def test_a_cosine_falls_from_the_rate_to_a_fiftieth_of_it():
+    stage = Stage(5, 100, 0.1, "cosine")
+    rates = [learning_rate(stage, done) for done in range(101)]
+    assert rates[0] == pytest.approx(0.1)
+    assert rates[50] == pytest.approx(0.1 * (1 + LAST_RATE) / 2)
+    assert math.isclose(rates[-1], 0.1 * LAST_RATE)
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_an_unknown_recipe_is_named():
+    with pytest.raises(BadInput, match="there is no recipe 'quick': choose one of paper, short"):
+        recipe("quick", system("I-GPODE"))
