@@ -19,7 +19,7 @@ def paper(system: SystemConfig) -> Recipe:
 def short(system: SystemConfig) -> Recipe:
     """For people: a regression to start from, then a few hundred large steps that die away."""
     rate = {"gp": 1e-2, "mlp": 2e-3, "bnn": 2e-3}[system.function]
-    rounds = ((5, 300), (16, 200), (33, 150))
+    rounds = ((5, 250), (16, 150), (33, 100))
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),

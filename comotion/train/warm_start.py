@@ -35,6 +35,7 @@ CHUNK = 100
 EVIDENCE_STEPS = 30
 EVIDENCE_RATE = 0.1
 START_RESIDUAL = 0.3
+TINY = 1e-12  # data in which nothing ever accelerates
 
 
 class Paths(eqx.Module):
@@ -68,23 +69,29 @@ class Sums(eqx.Module):
 
 def warm_start(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Model:
     """Only interacting systems of two Gaussian processes start warm; others come back as is."""
-    dynamics = model.dynamics
-    if not (isinstance(dynamics, InteractingDynamics) and isinstance(dynamics.accumulation, Sum)):
+    laws = laws_of(model)
+    if laws is None:
         return model
-    alone, pair = dynamics.alone, dynamics.pair
-    if not (isinstance(alone, SparseGP) and isinstance(pair, SparseGP)):
-        return model
-    laws = Laws(
-        alone=alone,
-        pair=pair,
-        alone_coordinates=dynamics.alone_coordinates,
-        pair_coordinates=dynamics.pair_coordinates,
-        log_residual=jnp.asarray(math.log(START_RESIDUAL), FAST),
-    )
     paths = _observed_paths(model, config, dataset, key=key)
     laws = choose_by_evidence(laws, jax.tree.map(lambda leaf: leaf[:FRAMES_FOR_EVIDENCE], paths))
     alone, pair = regress(laws, paths)
     return eqx.tree_at(lambda m: (m.dynamics.alone, m.dynamics.pair), model, (alone, pair))
+
+
+def laws_of(model: Model) -> Laws | None:
+    """None if the rates are not linear in the inducing values of two sparse GPs."""
+    dynamics = model.dynamics
+    if not (isinstance(dynamics, InteractingDynamics) and isinstance(dynamics.accumulation, Sum)):
+        return None
+    if not (isinstance(dynamics.alone, SparseGP) and isinstance(dynamics.pair, SparseGP)):
+        return None
+    return Laws(
+        alone=dynamics.alone,
+        pair=dynamics.pair,
+        alone_coordinates=dynamics.alone_coordinates,
+        pair_coordinates=dynamics.pair_coordinates,
+        log_residual=jnp.asarray(math.log(START_RESIDUAL), FAST),
+    )
 
 
 def choose_by_evidence(laws: Laws, paths: Paths) -> Laws:
@@ -171,7 +178,7 @@ def _sums(laws: Laws, paths: Paths) -> Sums:
     shape = (max(frames // CHUNK, 1), min(CHUNK, frames))
     chunks = jnp.arange(shape[0] * shape[1]).reshape(shape)
     whiten_alone, whiten_pair = _whitener(laws.alone), _whitener(laws.pair)
-    size = jnp.sqrt(jnp.mean(paths.rates**2, axis=(0, 1)))  # (R,)
+    size = jnp.sqrt(jnp.mean(paths.rates**2, axis=(0, 1)) + TINY)  # (R,)
 
     @jax.checkpoint
     def add(sums: Sums, rows: Int[Array, " f"]) -> tuple[Sums, None]:
@@ -208,7 +215,7 @@ def _unknown_scales(function: SparseGP) -> Float[Array, " n"]:
 
 
 def _design(
-    laws: Laws, paths: Paths, whiten_alone: Float[Array, "m m"], whiten_pair: Float[Array, "n n"]
+    laws: Laws, paths: Paths, whiten_alone: Float[Array, "s s"], whiten_pair: Float[Array, "b b"]
 ) -> Float[Array, "F A R n"]:
     """How each object's mean rate over its interval depends on all inducing values."""
     fractions, weights = (jnp.asarray(column, FAST) for column in zip(*SIMPSON, strict=True))
@@ -227,8 +234,8 @@ def _design_at(
     laws: Laws,
     actors: Actor,
     paths: Paths,
-    whiten_alone: Float[Array, "m m"],
-    whiten_pair: Float[Array, "n n"],
+    whiten_alone: Float[Array, "s s"],
+    whiten_pair: Float[Array, "b b"],
 ) -> Float[Array, "F A R n"]:
     F, A = paths.known.shape
     own = jax.tree.map(lambda leaf: leaf.reshape(F * A, leaf.shape[-1]), actors)

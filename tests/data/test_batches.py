@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +9,7 @@ from comotion.data.batches import cut, first, sample_excerpts, to_dataset
 from comotion.data.scaling import identity_scaling
 
 LENGTHS = [10, 4, 7, 9, 2, 10]
+sample = eqx.filter_jit(sample_excerpts)
 
 
 def ragged(lengths=LENGTHS):
@@ -75,7 +77,7 @@ def test_objects_move_in_the_intervals_at_both_ends_of_which_they_are_there():
 
 @pytest.mark.parametrize("horizon", [3, 8])
 def test_excerpts_start_where_the_whole_horizon_fits_or_at_the_beginning(dataset, horizon):
-    excerpts = sample_excerpts(dataset, horizon, 2, 300, key=jax.random.key(0))
+    excerpts = sample(dataset, horizon, 2, 300, key=jax.random.key(0))
     values = np.asarray(excerpts.window.values[:, 0, 0, 0]).astype(int)
     sequences, starts = values // 100, values % 100
     free = np.maximum(np.array(LENGTHS)[sequences] - horizon, 0)
@@ -88,7 +90,7 @@ def test_excerpts_start_where_the_whole_horizon_fits_or_at_the_beginning(dataset
 def test_with_as_many_excerpts_as_sequences_each_sequence_comes_once(dataset):
     orders = set()
     for seed in range(3):
-        excerpts = sample_excerpts(dataset, 2, 2, len(LENGTHS), key=jax.random.key(seed))
+        excerpts = sample(dataset, 2, 2, len(LENGTHS), key=jax.random.key(seed))
         sequences = (np.asarray(excerpts.window.values[:, 0, 0, 0]) // 100).astype(int)
         assert sorted(sequences.tolist()) == list(range(len(LENGTHS)))
         orders.add(tuple(sequences.tolist()))
@@ -96,13 +98,13 @@ def test_with_as_many_excerpts_as_sequences_each_sequence_comes_once(dataset):
 
 
 def test_with_fewer_excerpts_no_sequence_comes_twice(dataset):
-    excerpts = sample_excerpts(dataset, 2, 2, 4, key=jax.random.key(0))
+    excerpts = sample(dataset, 2, 2, 4, key=jax.random.key(0))
     sequences = np.asarray(excerpts.window.values[:, 0, 0, 0]) // 100
     assert len(set(sequences.tolist())) == 4
 
 
 def test_the_opening_of_an_excerpt_is_the_beginning_of_the_same_sequence(dataset):
-    excerpts = sample_excerpts(dataset, 4, 3, 20, key=jax.random.key(1))
+    excerpts = sample(dataset, 4, 3, 20, key=jax.random.key(1))
     opening = np.asarray(excerpts.opening.values[:, 0, 0, 0])
     window = np.asarray(excerpts.window.values[:, 0, 0, 0])
     assert np.all(opening % 100 == 0)

@@ -11,7 +11,9 @@ from comotion.functions import MLP, BayesianMLP, SparseGP
 from comotion.layout import Layout
 
 LAYOUT = Layout(2, properties=1)
-call = eqx.filter_jit(lambda field, states, scene: field(states, scene))
+call = eqx.filter_jit(lambda field, *arguments: field(*arguments))
+independent = eqx.filter_jit(lambda field, actors: field.independent(actors))
+interaction = eqx.filter_jit(lambda field, actors, others: field.interaction(actors, others))
 
 
 def function(kind, in_size, out_size):
@@ -28,10 +30,10 @@ def function(kind, in_size, out_size):
 def pieces(field, states, scene, a):
     """The object's own message and those it hears, in the order of the graph."""
     actors = scene.actors(states)
-    own = field.independent(actors)[a]
+    own = independent(field, actors)[a]
     others = [b % len(states) for b in range(a + 1, a + len(states))]
     pick = lambda rows: jax.tree.map(lambda leaf: leaf[jnp.asarray(rows)], actors)
-    received = field.interaction(pick([a] * len(others)), pick(others))
+    received = interaction(field, pick([a] * len(others)), pick(others))
     heard = np.asarray(scene.allowed)[a, others]
     return np.asarray(own), np.asarray(received), heard, others
 
@@ -53,7 +55,7 @@ def test_nonlinear_feeds_all_messages_to_f_c_with_zeros_for_those_not_heard(
     for a in range(3):
         own, received, heard, _ = pieces(field, states, scene, a)
         everything = np.concatenate([own, *(received * heard[:, None])])
-        expected = field.accumulation.function(jnp.asarray(everything)[None])[0]
+        expected = call(field.accumulation.function, jnp.asarray(everything)[None])[0]
         np.testing.assert_allclose(rates[a], expected, rtol=1e-3, atol=1e-4)
 
 
@@ -72,7 +74,7 @@ def test_weighted_is_a_softmax_over_the_object_itself_and_those_it_hears(
             jnp.concatenate([states[a], states[b], scene.properties[a], scene.properties[b]])
             for b in heard_objects
         ]
-        scores = np.exp(np.asarray(field.accumulation.function(jnp.stack(inputs)))[:, 0])
+        scores = np.exp(np.asarray(call(field.accumulation.function, jnp.stack(inputs)))[:, 0])
         messages = np.stack([own, *received[heard]])
         expected = (scores / scores.sum()) @ messages
         np.testing.assert_allclose(rates[a], expected, rtol=1e-3, atol=1e-4)

@@ -5,11 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 
 from comotion.encode import smoothing_encoder
-from comotion.encode.base import first_frames
-from comotion.encode.smoother import regress
 from comotion.layout import Layout
 
 RNG = np.random.default_rng(0)
@@ -19,7 +16,7 @@ NOISE = {False: np.array([0.02, 0.05]), True: np.array([0.02, 0.05, 0.01, 0.03])
 
 def encoder(frames=5, acceleration=0.7, misfit=0.2):
     made = smoothing_encoder(Layout(2), frames=frames)
-    logs = [jnp.full(2, np.log(value), jnp.float32) for value in (acceleration, misfit)]
+    logs = [jnp.asarray(np.log(value), jnp.float32) for value in (acceleration, misfit)]
     return eqx.tree_at(lambda e: (e.log_acceleration, e.log_misfit), made, tuple(logs))
 
 
@@ -52,49 +49,6 @@ def dense_regression(values, times, noise, frames=5, acceleration=0.7, misfit=0.
     covariance = np.linalg.inv(prior + X.T @ (weight[:, None] * X))
     mean = covariance @ X.T @ (weight * y)
     return mean[:4], covariance[:4, :4]
-
-
-def log_evidence(values, times, noise, acceleration, misfit):
-    """log N(y | 0, X P Xᵀ + R) of one axis with all its frames, by dense algebra."""
-    tau = times[:5] - times[0]
-    X = np.concatenate(
-        [np.stack([np.ones(5), tau, tau**2 / 2], 1), np.stack([0 * tau, np.ones(5), tau], 1)]
-    )
-    growth = misfit * np.concatenate([tau, tau > 0])
-    R = np.diag(np.repeat(noise, 5) + growth**2)
-    P = np.diag([1.0, 1.0, acceleration**2])
-    y = np.concatenate([values[:5, 0], values[:5, 1]])
-    return multivariate_normal(np.zeros(10), X @ P @ X.T + R).logpdf(y)
-
-
-def test_two_stories_are_weighted_by_their_evidence(make_window):
-    values = RNG.normal(size=(7, 1, 2))  # one axis: position and velocity
-    noise = np.array([0.02, 0.05])
-    window = make_window(values, TIMES)
-    made = eqx.tree_at(
-        lambda e: (e.log_acceleration, e.log_misfit),
-        smoothing_encoder(Layout(1), frames=5),
-        (
-            jnp.log(jnp.asarray([0.2, 3.0], jnp.float32)),
-            jnp.log(jnp.asarray([0.1, 0.6], jnp.float32)),
-        ),
-    )
-    seen = jax.tree.map(lambda leaf: leaf[0], first_frames(window, 5))
-    parts = [
-        regress(seen, jnp.asarray(noise, jnp.float32), 1, a, m)
-        for a, m in zip(made.log_acceleration, made.log_misfit, strict=True)
-    ]
-    dense = [log_evidence(values[:, 0], TIMES, noise, a, m) for a, m in ((0.2, 0.1), (3.0, 0.6))]
-    got = float(parts[0].log_evidence[0] - parts[1].log_evidence[0])
-    assert got == pytest.approx(dense[0] - dense[1], abs=1e-3)
-    weight = 1 / (1 + np.exp(dense[1] - dense[0] - float(made.calm_log_odds)))
-    means = [np.asarray(part.mean[0]) for part in parts]
-    mean, covariance = encode(window, noise, made)
-    np.testing.assert_allclose(mean[0], weight * means[0] + (1 - weight) * means[1], atol=1e-4)
-    apart = np.outer(means[0] - means[1], means[0] - means[1])
-    spreads = [np.asarray(part.covariance[0]) for part in parts]
-    within = weight * spreads[0] + (1 - weight) * spreads[1]
-    np.testing.assert_allclose(covariance[0], within + weight * (1 - weight) * apart, atol=1e-4)
 
 
 @pytest.mark.parametrize("velocities", [False, True], ids=["hidden velocity", "observed velocity"])

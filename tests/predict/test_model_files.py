@@ -12,9 +12,8 @@ def test_a_model_with_every_kind_of_part_comes_back_bit_for_bit(make_fitted, mak
     data = make_walks(**push, scale=100.0)
     fitted = make_fitted(
         data,
-        "I-GPODE/with-globals",
+        "I-NODE/with-globals",
         scaling="units",
-        covariance="full",
         accumulation="weighted",
         decoder="mlp",
         latent=6,

@@ -152,11 +152,12 @@ def test_training_that_cannot_be_saved_says_what_to_do(balls):
 def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe):
     from comotion.train.step import train_step
 
-    before = train_step._cached._cache_size()
+    compilations = getattr(train_step, "_cached")._cache_size  # noqa: B009
+    before = compilations()
     stages = (Stage(5, 3, 1e-2), Stage(6, 3, 1e-2))
     recipe = dataclasses.replace(tiny_recipe, windows=7, stages=stages)
     fit(balls, recipe=recipe, **TINY_PARTS)
-    assert train_step._cached._cache_size() - before == len(recipe.stages)
+    assert compilations() - before == len(recipe.stages)
 
 
 def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
