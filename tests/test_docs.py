@@ -1,0 +1,67 @@
+"""Docs that cannot lie: what they name must exist."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import comotion
+from comotion.cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_command_in_the_readme_exists():
+    used = set(re.findall(r"^ {4}comotion (\w+)", README, flags=re.MULTILINE))
+    assert used
+    assert used <= set(COMMANDS)
+
+
+def test_every_make_target_in_the_readme_exists():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert {"demo", "test"} <= set(re.findall(r"make (\w+)", README)) <= targets
+
+
+def test_the_ten_lines_use_only_public_names_and_real_parts():
+    code = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)[0]
+    tree = ast.parse(code)
+    names = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "cm"
+    }
+    assert names <= set(comotion.__all__)
+    fit = next(
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "cm.fit"
+    )
+    given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in fit.keywords[:1]}
+    parts = {
+        keyword.arg: ast.literal_eval(keyword.value)
+        for keyword in fit.keywords
+        if keyword.arg not in ("system", "valid", "seed", "out")
+    }
+    comotion.system(given["system"], **parts)
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "notation.md"])
+def test_every_module_or_class_the_docs_name_exists(page):
+    text = (ROOT / "docs" / page).read_text()
+    source = "\n".join(path.read_text() for path in (ROOT / "comotion").rglob("*.py"))
+    for name in re.findall(r"`([A-Z]\w+)(?:\.\w+)?`", text):
+        assert re.search(rf"\b{name}\b", source), f"{page} names {name}, which is nowhere"
+
+
+def test_the_map_lists_every_room():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = {room.strip() for layer in layers for room in layer.split("|")}
+    table = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE)
+    assert rooms == {name for row in rows for name in re.findall(r"`(\w+)`", row)}
