@@ -17,7 +17,12 @@ Plain = Callable[[Any, Array], Array]
 
 
 def rowwise(plain: Plain) -> Plain:
-    """`plain(parameters, rows)` with the same values, and a derivative in reverse mode only."""
+    """`plain(parameters, rows)` with the same values, and a derivative in reverse mode only.
+
+    For gradients of a sum over the batch, `grad(vmap(…))`: the gradient of shared parameters is
+    summed over the batch before `vmap` can see it. `vmap(grad(…))` over shared parameters would
+    therefore give every element the sum; give each element parameters of its own there.
+    """
 
     def plain_backward(parameters, rows, cotangent):
         return jax.vjp(plain, parameters, rows)[1](cotangent)

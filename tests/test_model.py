@@ -22,14 +22,6 @@ TIMES = 0.5 * np.arange(8)
 VALUES = RNG.normal(size=(1, 1, 3, 4)) + np.cumsum(0.2 * RNG.normal(size=(1, 8, 3, 4)), axis=1)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Most of the time here would go into optimising programs that run once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def excerpt(values, times=TIMES, **parts: Any) -> Excerpt:
     data = Trajectories.from_arrays(values, times, features=("x", "y", "vx", "vy"), **parts)
     windows = to_dataset(data, identity_scaling(4, data.static.shape[-1])).windows

@@ -20,14 +20,6 @@ SEQUENCES = 6
 TERMS = ("log_likelihood", "kl_initial", "kl_properties", "f_s", "f_b")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Most of the time here would go into optimising programs that run once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def some_data():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2, 1, 2, 4)) + np.cumsum(0.2 * rng.normal(size=(2, 4, 2, 4)), axis=1)
@@ -109,7 +101,7 @@ def small():
 @pytest.fixture(scope="module")
 def bound():
     return eqx.filter_jit(
-        lambda model, batch: evidence_bound(model, batch, SEQUENCES, draws=1, key=KEY)
+        lambda model, batch: evidence_bound(model, batch, SEQUENCES, draws=3, key=KEY)
     )
 
 
@@ -146,7 +138,7 @@ def test_divergences_are_those_of_the_beliefs_scaled_up_to_all_sequences(small, 
         np.testing.assert_allclose(terms.kl_functions[name], function.kl(), rtol=1e-6)
 
 
-def test_the_likelihood_is_a_mean_over_draws_scaled_up_to_all_sequences(small):
+def test_the_likelihood_is_a_mean_over_draws_scaled_up_to_all_sequences(small, bound):
     """With everything certain every draw gives the same: that of the states by hand."""
     model, batch = small
     last_layers = lambda m: [head.layers[-1] for head in m.encoder.heads]
@@ -156,9 +148,7 @@ def test_the_likelihood_is_a_mean_over_draws_scaled_up_to_all_sequences(small):
         certain,
         replace_fn=lambda leaf: leaf - 40.0,
     )
-    terms = eqx.filter_jit(
-        lambda m: evidence_bound(m, batch, SEQUENCES, draws=3, key=jax.random.key(8))
-    )(still)
+    terms = bound(still, batch)
     sd = np.sqrt(np.asarray(model.observation.noise_variance))
     values = np.where(batch.window.present, batch.window.values, np.nan)
     expected = np.nansum(norm.logpdf(values, 0.0, sd))

@@ -14,14 +14,6 @@ from comotion.graph import GivenGraph
 from comotion.layout import Layout
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Most of the time here would go into optimising programs that run once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 @pytest.fixture(scope="session")
 def make_dynamics() -> Callable[..., InteractingDynamics]:
     """Interacting dynamics of two small networks, or of the functions given."""

@@ -12,6 +12,7 @@ from comotion.layout import Layout
 
 LAYOUT = Layout(2, properties=1)
 call = eqx.filter_jit(lambda field, *arguments: field(*arguments))
+draw = eqx.filter_jit(lambda dynamics: dynamics.draw(key=jax.random.key(0)))
 independent = eqx.filter_jit(lambda field, actors: field.independent(actors))
 interaction = eqx.filter_jit(lambda field, actors, others: field.interaction(actors, others))
 
@@ -50,7 +51,7 @@ def test_nonlinear_feeds_all_messages_to_f_c_with_zeros_for_those_not_heard(
 ):
     states, scene = scene_of_three
     f_c = function(kind, 3 * 4, 4)
-    field = make_dynamics(LAYOUT, accumulation=Nonlinear(f_c)).draw(key=jax.random.key(0))
+    field = draw(make_dynamics(LAYOUT, accumulation=Nonlinear(f_c)))
     rates = call(field, states, scene)
     for a in range(3):
         own, received, heard, _ = pieces(field, states, scene, a)
@@ -65,7 +66,7 @@ def test_weighted_is_a_softmax_over_the_object_itself_and_those_it_hears(
 ):
     states, scene = scene_of_three
     f_w = function(kind, 2 * (4 + 1), 1)
-    field = make_dynamics(LAYOUT, accumulation=Weighted(f_w)).draw(key=jax.random.key(0))
+    field = draw(make_dynamics(LAYOUT, accumulation=Weighted(f_w)))
     rates = call(field, states, scene)
     for a in range(3):
         own, received, heard, others = pieces(field, states, scene, a)

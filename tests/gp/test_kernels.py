@@ -21,14 +21,6 @@ SCALES = np.array([0.7, 1.3, 2.0])
 FIVE_SCALES = np.array([0.7, 1.3, 2.0, 0.9, 1.1])
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Most of the time here would go into optimising programs that run once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def se(x, y, scales):
     return np.exp(-0.5 * cdist(x / scales, y / scales) ** 2)
 

@@ -11,14 +11,6 @@ from comotion.systems import system
 from comotion.train.fit import prepare
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation():
-    """Most of the time here would go into optimising programs that run once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 @pytest.fixture(scope="session")
 def make_walks() -> Callable[..., Trajectories]:
     """Random walks of objects with a charge, 8 frames at times 3, 3.5, 4, …"""

@@ -3,13 +3,6 @@ import pytest
 from comotion.config import Recipe, Stage
 from comotion.simulate import bouncing_balls
 
-TINY_PARTS = {
-    "inducing_alone": 8,
-    "inducing_pair": 8,
-    "fourier_features": 16,
-    "scaling": "units",
-}
-
 
 @pytest.fixture(scope="session")
 def balls():

@@ -166,9 +166,9 @@ def slope_of_likelihood(observation, window, states):
 def test_gradients_reach_every_parameter_of_every_part(case):
     """Part by part; that they go through the whole bound is tested with finite differences."""
     model = case.fitted.model
-    window = jax.tree.map(lambda leaf: leaf[0], case.fitted.excerpts(case.data).window)
+    window = jax.tree.map(lambda leaf: leaf[1], case.fitted.excerpts(case.data).window)
     layout = model.dynamics.layout
-    states = 0.1 * np.random.default_rng(0).normal(size=(6, 3, layout.state))
+    states = 0.01 * np.random.default_rng(0).normal(size=(6, 3, layout.state))
     states[..., :4] += np.asarray(window.values)
     states = jnp.asarray(states, jnp.float32)
     scene = Scene(window.properties, window.controls[0], window.neighbours, window.exists)

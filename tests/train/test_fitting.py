@@ -18,7 +18,13 @@ from comotion.config import Recipe, Stage, read_toml
 from comotion.errors import BadInput
 from comotion.train import fit
 from comotion.train.loop import TrainingDivergedError
-from tests.train.conftest import TINY_PARTS
+
+TINY_PARTS = {
+    "inducing_alone": 8,
+    "inducing_pair": 8,
+    "fourier_features": 16,
+    "scaling": "units",
+}
 
 
 def same_bytes(a: Path, b: Path) -> bool:
