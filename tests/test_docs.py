@@ -41,13 +41,11 @@ def test_the_ten_lines_use_only_public_names_and_real_parts():
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "cm.fit"
     )
-    given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in fit.keywords[:1]}
-    parts = {
-        keyword.arg: ast.literal_eval(keyword.value)
-        for keyword in fit.keywords
-        if keyword.arg not in ("system", "valid", "seed", "out")
-    }
-    comotion.system(given["system"], **parts)
+    given = {str(keyword.arg): ast.unparse(keyword.value) for keyword in fit.keywords}
+    for own in ("valid", "seed", "out"):
+        del given[own]
+    parts = {name: ast.literal_eval(value) for name, value in given.items()}
+    comotion.system(parts.pop("system"), **parts)
 
 
 @pytest.mark.parametrize("page", ["architecture.md", "notation.md"])
