@@ -20,8 +20,8 @@ class Actor(eqx.Module):
     controls: Float[Array, "*b U"]
 
 
-class AbstractAloneCoordinates(eqx.Module):
-    """Inputs of f_s for one object, and the rates its outputs stand for."""
+class AbstractCoordinates(eqx.Module):
+    """How many inputs and outputs the function has that is seen through them."""
 
     layout: eqx.AbstractVar[Layout]
     vectors: eqx.AbstractVar[int]
@@ -33,6 +33,10 @@ class AbstractAloneCoordinates(eqx.Module):
     @property
     @abstractmethod
     def out_size(self) -> int: ...
+
+
+class AbstractAloneCoordinates(AbstractCoordinates):
+    """Inputs of f_s for one object, and the rates its outputs stand for."""
 
     @abstractmethod
     def inputs(self, actor: Actor) -> Float[Array, "*k I"]: ...
@@ -41,19 +45,8 @@ class AbstractAloneCoordinates(eqx.Module):
     def rates(self, outputs: Float[Array, "*k Q"], actor: Actor) -> Float[Array, " R"]: ...
 
 
-class AbstractPairCoordinates(eqx.Module):
+class AbstractPairCoordinates(AbstractCoordinates):
     """Inputs of f_b for an object and one it hears, and the rates its outputs stand for."""
-
-    layout: eqx.AbstractVar[Layout]
-    vectors: eqx.AbstractVar[int]
-
-    @property
-    @abstractmethod
-    def in_size(self) -> int: ...
-
-    @property
-    @abstractmethod
-    def out_size(self) -> int: ...
 
     @abstractmethod
     def inputs(self, actor: Actor, other: Actor) -> Float[Array, "*k I"]: ...

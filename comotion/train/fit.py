@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 
+from comotion._types import FAST
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
 from comotion.data.batches import Dataset, to_dataset
 from comotion.data.scaling import fit_scaling
@@ -83,6 +86,8 @@ def prepare(
     dataset = to_dataset(train, scaling)
     start = start_from_data(config.system, layout, dataset, key=key_rows)
     model = build(config.system, shape, start, key=key_build)
+    floor = jnp.asarray(config.recipe.noise_floor * start.feature_variance, FAST)
+    model = eqx.tree_at(lambda m: m.observation.noise_floor, model, floor)
     if config.recipe.warm_start:
         model = warm_start(model, config, dataset, key=key_warm)
     summary = summarise(train, config.system.encoder_frames)

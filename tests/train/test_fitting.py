@@ -17,6 +17,7 @@ import comotion
 from comotion.config import Recipe, Stage, read_toml
 from comotion.errors import BadInput
 from comotion.train import fit
+from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
 
 TINY_PARTS = {
@@ -164,6 +165,15 @@ def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe):
     recipe = dataclasses.replace(tiny_recipe, windows=7, stages=stages)
     fit(balls, recipe=recipe, **TINY_PARTS)
     assert compilations() - before == len(recipe.stages)
+
+
+def test_the_recipes_noise_floor_is_a_share_of_each_features_variance(balls, tiny_recipe):
+    recipe = dataclasses.replace(tiny_recipe, noise_floor=0.25)
+    config = run_config("I-GPODE", recipe, 0, TINY_PARTS)
+    fitted, dataset = prepare(balls, config, key=jax.random.key(0))
+    variance = np.asarray(dataset.windows.values).var(axis=(0, 1, 2))
+    np.testing.assert_allclose(fitted.model.observation.noise_floor, 0.25 * variance, rtol=1e-4)
+    assert np.all(fitted.model.observation.noise_variance > 0.25 * variance)
 
 
 def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
