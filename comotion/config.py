@@ -32,6 +32,7 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "windows": (1, None),
     "draws": (1, None),
     "clip": (0, None),
+    "start_noise": (1e-9, None),
     "noise_floor": (0, None),
     "seed": (0, None),
 }
@@ -124,7 +125,9 @@ class Recipe:
     kernel_rate: float = 1.0
     """learning rate of kernels and inducing inputs, as a share of that of the rest"""
     warm_start: bool = False
-    """start the functions from a regression on finite-difference accelerations"""
+    """start the functions from a regression on the rates that smoothed data show"""
+    start_noise: float = 0.01
+    """share of a feature's variance that its observation noise starts with"""
     noise_floor: float = 0.0
     """smallest share of a feature's variance the learned observation noise may take"""
 

@@ -35,7 +35,7 @@ def model() -> Model:
     data = Trajectories.from_arrays(VALUES, TIMES)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(4, 0))
-    start = start_from_data(config, state_layout(config, shape), dataset, key=KEY)
+    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
     return build(config, shape, start, key=KEY)
 
 

@@ -32,7 +32,7 @@ def tiny_model(data, **parts):
     config = system("I-GPODE/with-globals", **sizes, **parts)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(4, 0))
-    start = start_from_data(config, state_layout(config, shape), dataset, key=KEY)
+    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
     return build(config, shape, start, key=KEY), Excerpt(dataset.windows, dataset.windows)
 
 

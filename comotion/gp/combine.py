@@ -4,6 +4,7 @@ import functools
 import operator
 from collections.abc import Sequence
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -29,6 +30,9 @@ class Sum(AbstractKernel):
 
     def lengthscales(self) -> Float[Array, " lengthscales"]:
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
+
+    def at_least(self, shortest: Float[Array, " I"]) -> "Sum":
+        return eqx.tree_at(lambda k: k.kernels, self, _all_at_least(self.kernels, shortest))
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredSum":
         weights = jax.nn.softmax(self.logits.astype(z.dtype))
@@ -75,6 +79,9 @@ class Product(AbstractKernel):
     def lengthscales(self) -> Float[Array, " lengthscales"]:
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
 
+    def at_least(self, shortest: Float[Array, " I"]) -> "Product":
+        return eqx.tree_at(lambda k: k.kernels, self, _all_at_least(self.kernels, shortest))
+
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredProduct":
         return AnchoredProduct(tuple(kernel.anchor(z) for kernel in self.kernels))
 
@@ -107,6 +114,12 @@ def _shuffled_spectrum(kernel: AbstractKernel, *, key: Key, features: int) -> Sp
     spectrum = kernel.spectrum(key=key_spectrum, features=features)
     order = jax.random.permutation(key_order, features)
     return Spectrum(spectrum.frequencies[order], spectrum.weights[order])
+
+
+def _all_at_least(
+    kernels: tuple[AbstractKernel, ...], shortest: Float[Array, " I"]
+) -> tuple[AbstractKernel, ...]:
+    return tuple(kernel.at_least(shortest) for kernel in kernels)
 
 
 def _alike(kernels: Sequence[AbstractKernel]) -> tuple[AbstractKernel, ...]:

@@ -42,6 +42,10 @@ class AbstractKernel(eqx.Module):
     def lengthscales(self) -> Float[Array, " lengthscales"]:
         """All lengthscales, one after the other."""
 
+    @abc.abstractmethod
+    def at_least(self, shortest: Float[Array, " I"]) -> "AbstractKernel":
+        """The same kernel with lengthscales no shorter than given for each input."""
+
     def __call__(self, x: Float[Array, "N I"], y: Float[Array, "M I"]) -> Float[Array, "N M"]:
         return self.anchor(y)(x)
 
@@ -85,6 +89,12 @@ class AbstractRadial(AbstractKernel):
 
     def lengthscales(self) -> Float[Array, " chosen"]:
         return jnp.exp(self.log_lengthscales)
+
+    def at_least(self, shortest: Float[Array, " I"]) -> "AbstractRadial":
+        floor = jnp.log(shortest[jnp.array(self.inputs)]).astype(self.log_lengthscales.dtype)
+        return eqx.tree_at(
+            lambda k: k.log_lengthscales, self, jnp.maximum(self.log_lengthscales, floor)
+        )
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredRadial":
         inverse = jnp.exp(-self.log_lengthscales.astype(z.dtype))

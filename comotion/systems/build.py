@@ -33,7 +33,6 @@ from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Obse
 from comotion.systems.shape import DataShape, state_layout
 from comotion.systems.start import FunctionStart, Start, coordinates
 
-START_NOISE = 0.1
 DECODER_HIDDEN = 128
 
 
@@ -147,8 +146,8 @@ def _property_encoder(config: SystemConfig, observed: int, *, key: Key) -> Prope
 
 
 def _observation(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -> Observation:
-    """The noise starts at a tenth of each feature's spread."""
-    variance = jnp.asarray(start.feature_variance * START_NOISE**2, FAST)
+    """The noise is that of knowing nothing; a recipe says where it starts."""
+    variance = jnp.asarray(start.feature_variance, FAST)
     decoder = _decoder(config, layout, variance.shape[0], key=key)
     return Observation(decoder, jnp.log(variance), jnp.zeros_like(variance))
 

@@ -17,7 +17,7 @@ from comotion.coordinates import (
     AbstractPairCoordinates,
     Actor,
 )
-from comotion.data.batches import Dataset, Window
+from comotion.data.batches import Window
 from comotion.data.derivatives import Snapshots, finite_differences
 from comotion.dynamics import joint_inputs, weight_inputs
 from comotion.errors import BadInput
@@ -60,9 +60,18 @@ def coordinates(
     return ALONE[config.alone](layout, vectors), PAIR[config.pair](layout, vectors)
 
 
-def start_from_data(config: SystemConfig, layout: Layout, dataset: Dataset, *, key: Key) -> Start:
+def start_from_data(
+    config: SystemConfig,
+    layout: Layout,
+    windows: Window,
+    *,
+    key: Key,
+    smooth: Window | None = None,
+) -> Start:
+    """`smooth` are the windows without their measurement noise, where that could be taken away."""
     key_properties, key_rows = jax.random.split(key)
-    moments = observed_moments(config, layout, dataset.windows, key=key_properties)
+    shown = windows if smooth is None else smooth
+    moments = observed_moments(config, layout, shown, key=key_properties)
     if not moments.known.any():
         raise BadInput(
             "no object is observed in two frames in a row with nothing missing, so there is "
@@ -71,7 +80,7 @@ def start_from_data(config: SystemConfig, layout: Layout, dataset: Dataset, *, k
     sizes = _rate_sizes(moments)
     return Start(
         functions=_function_starts(config, layout, moments, sizes, key=key_rows),
-        feature_variance=_feature_variance(dataset.windows),
+        feature_variance=_feature_variance(windows),
     )
 
 

@@ -8,14 +8,18 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
 
 from comotion._types import FAST
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
 from comotion.data.batches import Dataset, to_dataset
+from comotion.data.denoise import denoised
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
+from comotion.model import Model
 from comotion.predict import FittedModel
 from comotion.systems import build, data_shape, start_from_data, state_layout, system
 from comotion.train.folder import RunFolder, fingerprint
@@ -84,14 +88,25 @@ def prepare(
     layout = state_layout(config.system, shape)
     scaling = fit_scaling(train, config.system.scaling)
     dataset = to_dataset(train, scaling)
-    start = start_from_data(config.system, layout, dataset, key=key_rows)
+    windows = dataset.windows
+    smooth = denoised(windows, layout) if config.recipe.warm_start else windows
+    start = start_from_data(config.system, layout, windows, key=key_rows, smooth=smooth)
     model = build(config.system, shape, start, key=key_build)
-    floor = jnp.asarray(config.recipe.noise_floor * start.feature_variance, FAST)
-    model = eqx.tree_at(lambda m: m.observation.noise_floor, model, floor)
+    model = _with_noise(model, config.recipe, start.feature_variance)
     if config.recipe.warm_start:
-        model = warm_start(model, config, dataset, key=key_warm)
+        model = warm_start(model, config, smooth, key=key_warm)
     summary = summarise(train, config.system.encoder_frames)
     return FittedModel(model, scaling, summary, shape, config), dataset
+
+
+def _with_noise(model: Model, recipe: Recipe, variance: Float[np.ndarray, " O"]) -> Model:
+    noise = jnp.asarray(np.log(recipe.start_noise * variance), FAST)
+    floor = jnp.asarray(recipe.noise_floor * variance, FAST)
+    return eqx.tree_at(
+        lambda m: (m.observation.log_noise_variance, m.observation.noise_floor),
+        model,
+        (noise, floor),
+    )
 
 
 def run_config(

@@ -14,20 +14,22 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import EXACT, FAST, Key
-from comotion.config import RunConfig
+from comotion.config import RunConfig, SystemConfig
 from comotion.coordinates import (
     AbstractAloneCoordinates,
     AbstractPairCoordinates,
     Actor,
 )
-from comotion.data.batches import Dataset
+from comotion.data.batches import Window
 from comotion.dynamics import InteractingDynamics, Sum
 from comotion.functions import Diagonal, Full, SparseGP
 from comotion.gp.linalg import safe_cholesky, solve_lower
+from comotion.layout import Layout
 from comotion.model import Model
 from comotion.systems import eventful_rows, observed_moments
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
+OVERSHOOT = 1.0
 SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
 MOST_FRAMES = 10_000
 FRAMES_FOR_EVIDENCE = 300
@@ -56,6 +58,7 @@ class Laws(eqx.Module):
     alone_coordinates: AbstractAloneCoordinates
     pair_coordinates: AbstractPairCoordinates
     log_residual: Float[Array, ""]
+    order: int = eqx.field(static=True)
 
 
 class Sums(eqx.Module):
@@ -67,13 +70,14 @@ class Sums(eqx.Module):
     count: Float[Array, ""]
 
 
-def warm_start(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Model:
+def warm_start(model: Model, config: RunConfig, windows: Window, *, key: Key) -> Model:
     """Only interacting systems of two Gaussian processes start warm; others come back as is."""
     laws = laws_of(model)
     if laws is None:
         return model
-    paths = _observed_paths(model, config, dataset, key=key)
-    laws = choose_by_evidence(laws, jax.tree.map(lambda leaf: leaf[:FRAMES_FOR_EVIDENCE], paths))
+    paths = _observed_paths(model, config, windows, key=key)
+    some = jax.tree.map(lambda leaf: leaf[:FRAMES_FOR_EVIDENCE], paths)
+    laws = choose_by_evidence(laws, some, _solver_step(config.system, windows))
     alone, pair = regress(laws, paths)
     return eqx.tree_at(lambda m: (m.dynamics.alone, m.dynamics.pair), model, (alone, pair))
 
@@ -91,10 +95,11 @@ def laws_of(model: Model) -> Laws | None:
         alone_coordinates=dynamics.alone_coordinates,
         pair_coordinates=dynamics.pair_coordinates,
         log_residual=jnp.asarray(math.log(START_RESIDUAL), FAST),
+        order=dynamics.order,
     )
 
 
-def choose_by_evidence(laws: Laws, paths: Paths) -> Laws:
+def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
     """Follows the gradient of the evidence in lengthscales, output scales and residual."""
 
     def tunable(laws):
@@ -103,22 +108,92 @@ def choose_by_evidence(laws: Laws, paths: Paths) -> Laws:
         return [*jax.tree.leaves(kernels), *scales]
 
     @jax.jit
-    def climb(values: list[Array], state: AdamState) -> tuple[list[Array], AdamState]:
+    def climb(
+        values: list[Array], state: AdamState
+    ) -> tuple[list[Array], AdamState, Float[Array, ""]]:
         def loss(values: list[Array]) -> Float[Array, ""]:
             trial = eqx.tree_at(tunable, laws, values)
             return -log_evidence(trial, paths) / paths.rates.size
 
-        gradient = jax.grad(loss)(values)
+        height, gradient = jax.value_and_grad(loss)(values)
         finite = jnp.isfinite(gradient_norm(gradient))
         updates, state = adam_update(gradient, state, [EVIDENCE_RATE] * len(values))
         moved = [jnp.where(finite, v + u, v) for v, u in zip(values, updates, strict=True)]
-        return moved, state
+        moved = tunable(within_reach(eqx.tree_at(tunable, laws, moved), paths, step))
+        return moved, state, height
 
-    values = tunable(laws)
-    state = adam_init(values)
+    values = best = tunable(within_reach(laws, paths, step))
+    state, lowest = adam_init(values), math.inf
     for _ in range(EVIDENCE_STEPS):
-        values, state = climb(values, state)
-    return eqx.tree_at(tunable, laws, values)
+        moved, state, height = climb(values, state)
+        if float(height) < lowest:
+            best, lowest = values, float(height)
+        values = moved
+    return eqx.tree_at(tunable, laws, best)
+
+
+def within_reach(laws: Laws, paths: Paths, step: float) -> Laws:
+    """No lengthscale is shorter than the way one step of the solver takes the functions' inputs.
+
+    One-frame rates look best with functions so steep that, followed through time, every step
+    overshoots: forecasts and their gradients then explode.
+    """
+    F, A = paths.known.shape
+    own = jax.tree.map(lambda leaf: leaf.reshape(F * A, leaf.shape[-1]), paths.actors)
+    next_to = (jnp.arange(F * A) // A) * A + (jnp.arange(F * A) + 1) % A
+    others = jax.tree.map(lambda leaf: leaf[next_to], own)
+    alone = _reach(laws.alone, laws.alone_coordinates, laws.order, step, own)
+    pair = _reach(laws.pair, laws.pair_coordinates, laws.order, step, own, others)
+    known = paths.known.reshape(-1)
+    both = known & known[next_to] & (A > 1)
+    return eqx.tree_at(
+        lambda both: (both.alone.kernel, both.pair.kernel),
+        laws,
+        (
+            laws.alone.kernel.at_least(OVERSHOOT * _average(alone, known)),
+            laws.pair.kernel.at_least(OVERSHOOT * _average(pair, both)),
+        ),
+    )
+
+
+def _reach(
+    function: SparseGP,
+    coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
+    order: int,
+    step: float,
+    actors: Actor,
+    *others: Actor,
+) -> Float[Array, "B I"]:
+    """How far outputs of the size of the output scale take each input in one step."""
+    scale = jnp.exp(function.log_output_scale)
+
+    def reach(actor: Actor, *others: Actor) -> Float[Array, " I"]:
+        inputs = coordinates.inputs(actor, *others)
+        zero = jnp.zeros((*inputs.shape[:-1], function.out_size), inputs.dtype)
+
+        def after(outputs: Float[Array, "*k Q"]) -> Float[Array, "*k I"]:
+            scaled = outputs * jnp.broadcast_to(scale, outputs.shape)
+            rates = coordinates.rates(scaled, actor, *others)
+            moved = actor.state + _displacement(rates, coordinates.layout, order, step)
+            return coordinates.inputs(eqx.tree_at(lambda a: a.state, actor, moved), *others)
+
+        change = jnp.abs(jax.jacfwd(after)(zero)).reshape(-1, inputs.shape[-1], zero.size)
+        return jnp.max(jnp.sum(change, axis=-1), axis=0)
+
+    return jax.vmap(reach)(actors, *others)
+
+
+def _displacement(
+    rates: Float[Array, " R"], layout: Layout, order: int, step: float
+) -> Float[Array, " D"]:
+    if order == 1:
+        return step * rates
+    return jnp.concatenate([0.5 * step**2 * rates[: layout.spatial], step * rates])
+
+
+def _average(rows: Float[Array, "B I"], where: Bool[Array, " B"]) -> Float[Array, " I"]:
+    count = jnp.maximum(jnp.sum(where), 1).astype(rows.dtype)
+    return jnp.sum(jnp.where(where[:, None], rows, 0.0), axis=0) / count
 
 
 def log_evidence(laws: Laws, paths: Paths) -> Float[Array, ""]:
@@ -285,11 +360,18 @@ def _whitener(function: SparseGP) -> Float[Array, "M M"]:
     return solve_lower(factor, identity).T.astype(FAST)
 
 
-def _observed_paths(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Paths:
+def _solver_step(config: SystemConfig, windows: Window) -> float:
+    if config.time == "discrete":
+        return 1.0
+    steps = np.diff(np.asarray(windows.times), axis=1)
+    return float(np.median(steps[steps > 0])) / config.substeps
+
+
+def _observed_paths(model: Model, config: RunConfig, windows: Window, *, key: Key) -> Paths:
     """A whole number of chunks of frames in random order, half of them eventful."""
     key_properties, key_rows = jax.random.split(key)
     layout = model.dynamics.layout
-    moments = observed_moments(config.system, layout, dataset.windows, key=key_properties)
+    moments = observed_moments(config.system, layout, windows, key=key_properties)
     frames, _ = eventful_rows(
         moments.rates, moments.known, config.system.events, MOST_FRAMES, key=key_rows
     )

@@ -172,3 +172,15 @@ def test_combined_kernels_must_share_their_number_of_inputs():
 def test_lengthscales_are_listed_for_all_parts():
     kernel = Sum([SquaredExponential.init(SCALES), Product([on(Matern12, 0), on(Matern32, 1)])])
     np.testing.assert_allclose(kernel.lengthscales(), [0.7, 1.3, 2.0, 0.7, 1.3], rtol=1e-6)
+
+
+def test_lengthscales_are_lifted_input_by_input_in_every_part():
+    parts = [
+        SquaredExponential.init([0.5, 4.0], inputs=(0, 2), in_size=3),
+        Matern32.init([0.1], inputs=(1,), in_size=3),
+    ]
+    shortest = jnp.array([1.0, 2.0, 3.0], jnp.float32)
+    for combined in (Sum(parts), Product(parts)):
+        lifted = combined.at_least(shortest)
+        np.testing.assert_allclose(lifted.lengthscales(), [1.0, 4.0, 2.0], rtol=1e-6)
+        assert type(lifted) is type(combined)

@@ -43,7 +43,7 @@ def built(data, config: SystemConfig) -> Any:
     config = replace(config, **TINY)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(len(data.features), len(data.static_names)))
-    start = start_from_data(config, state_layout(config, shape), dataset, key=KEY)
+    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
     return build(config, shape, start, key=KEY)
 
 
@@ -138,12 +138,6 @@ def test_irregular_times_are_read_by_the_encoder(make_data):
     assert data_shape(gappy).irregular
     assert data_shape(gappy).step == pytest.approx(0.5)
     assert built(gappy, system("I-NODE")).encoder.reads_times
-
-
-def test_the_noise_starts_at_a_tenth_of_each_features_spread(make_data):
-    data = make_data()
-    noise = built(data, system("I-NODE")).observation.noise_variance
-    np.testing.assert_allclose(jnp.sqrt(noise), 0.1 * data.values.std(axis=(0, 1, 2)), rtol=1e-4)
 
 
 def test_functions_start_with_outputs_as_large_as_the_rates_of_the_data(make_data):

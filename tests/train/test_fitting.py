@@ -181,3 +181,11 @@ def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
     mean = other.model.observation.log_noise_variance
     assert not np.array_equal(mean, finished[0].model.observation.log_noise_variance)
     assert jax.tree.structure(other.model) == jax.tree.structure(finished[0].model)
+
+
+def test_the_noise_starts_at_the_recipes_share_of_each_features_variance(balls, tiny_recipe):
+    recipe = dataclasses.replace(tiny_recipe, start_noise=0.2, noise_floor=0.05)
+    config = run_config("I-GPODE", recipe, 0, TINY_PARTS | {"scaling": "none"})
+    fitted, _ = prepare(balls, config, key=jax.random.key(0))
+    variance = balls.values.var(axis=(0, 1, 2))
+    np.testing.assert_allclose(fitted.model.observation.noise_variance, 0.25 * variance, rtol=1e-3)

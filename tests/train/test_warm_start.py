@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +24,7 @@ def cold_start(data, **parts):
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
     laws = warm_start.laws_of(fitted.model)
     assert laws is not None
-    paths = warm_start._observed_paths(fitted.model, config, dataset, key=jax.random.key(1))
+    paths = warm_start._observed_paths(fitted.model, config, dataset.windows, key=jax.random.key(1))
     return laws, paths
 
 
@@ -94,5 +95,26 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
 
 def test_climbing_raises_the_evidence(problem):
     laws, paths = problem
-    better = warm_start.choose_by_evidence(laws, paths)
+    better = warm_start.choose_by_evidence(laws, paths, step=0.05)
     assert warm_start.log_evidence(better, paths) > warm_start.log_evidence(laws, paths)
+
+
+def test_no_lengthscale_is_shorter_than_the_way_of_one_step(problem):
+    """Pushed by one output scale for a step h, velocities move by σh and positions by σh²/2."""
+    laws, paths = problem
+    steep = jax.tree.map(lambda scales: jnp.full_like(scales, -20.0), laws.alone.kernel)
+    laws = eqx.tree_at(lambda both: both.alone.kernel, laws, steep)
+    step = 0.05
+    limited = warm_start.within_reach(laws, paths, step)
+    scale = np.exp(np.asarray(laws.alone.log_output_scale))
+    if laws.alone.in_size == 4:  # the whole state
+        expected = np.concatenate([scale * step**2 / 2, scale * step])
+    else:  # position and velocity along one axis, the rate of each axis by itself
+        expected = scale.max() * np.array([step**2 / 2, step])
+    np.testing.assert_allclose(limited.alone.kernel.lengthscales(), expected, rtol=1e-3)
+
+
+def test_lengthscales_that_are_long_enough_stay(problem):
+    laws, paths = problem
+    limited = warm_start.within_reach(laws, paths, step=1e-6)
+    assert eqx.tree_equal(limited, laws, rtol=1e-6)
