@@ -1,12 +1,13 @@
 """What to build and how to train it: frozen dataclasses, to and from TOML."""
 
 import dataclasses
+import importlib
 import tomllib
 import types
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tomli_w
 
@@ -40,20 +41,35 @@ RANGES: dict[str, tuple[float, float | None]] = {
 
 
 @dataclass(frozen=True)
+class RowOf:
+    """A part is chosen by its name in a table of parts, so that a new row is a new choice.
+
+    Tables live in rooms above this one and bring JAX with them: they are looked up by name, and
+    only when a config is checked.
+    """
+
+    room: str
+    table: str
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(getattr(importlib.import_module(self.room), self.table))
+
+
+@dataclass(frozen=True)
 class SystemConfig:
     """The parts of a system; `comotion systems` lists the named combinations."""
 
     name: str = "I-GPODE"
     """the system these parts belong to"""
-    function: Literal["gp", "mlp", "bnn"] = "gp"
+    function: Annotated[str, RowOf("comotion.functions", "FUNCTIONS")] = "gp"
     """how unknown functions are represented"""
     who: Literal["interacting", "joint"] = "interacting"
     """f_s plus messages f_b, or one function of all objects"""
-    accumulation: Literal["sum", "nonlinear", "weighted"] = "sum"
+    accumulation: Annotated[str, RowOf("comotion.dynamics", "ACCUMULATIONS")] = "sum"
     """how the messages of the neighbours become one rate"""
-    alone: Literal["raw", "axis", "mirror"] = "raw"
+    alone: Annotated[str, RowOf("comotion.coordinates", "ALONE")] = "raw"
     """coordinates of f_s"""
-    pair: Literal["raw", "relative", "galilean", "radial", "central"] = "relative"
+    pair: Annotated[str, RowOf("comotion.coordinates", "PAIR")] = "relative"
     """coordinates of f_b"""
     order: Literal[1, 2] = 1
     """2: the rate of position is velocity, only accelerations are learned"""
@@ -79,7 +95,7 @@ class SystemConfig:
     """from state to observation"""
     scaling: Literal["none", "units"] = "none"
     """data as they are, or in units in which positions and velocities are about one"""
-    kernel: Literal["se", "matern12", "matern32", "matern52"] = "se"
+    kernel: Annotated[str, RowOf("comotion.gp", "KERNELS")] = "se"
     covariance: Literal["diagonal", "full"] = "diagonal"
     """covariance of q(U)"""
     inducing_alone: int = 250
@@ -91,7 +107,7 @@ class SystemConfig:
     """hidden units of f_s when it is a network"""
     hidden_pair: int = 512
     """hidden units of f_b when it is a network"""
-    activation: Literal["elu", "relu", "softplus", "tanh", "swish", "lip-swish"] = "softplus"
+    activation: Annotated[str, RowOf("comotion.functions", "ACTIVATIONS")] = "softplus"
     nearest: int = 0
     """hear only this many nearest objects; 0: everyone the data's graph allows"""
     radius: float = float("inf")
@@ -159,7 +175,7 @@ def read_toml(path: Path) -> RunConfig:
 
 def from_dict(kind: type, fields: Any, where: str = "config") -> Any:
     """Builds the dataclass `kind`, refusing unknown names and impossible values."""
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     known = ", ".join(sorted(hints))
     if not isinstance(fields, dict):
         raise BadInput(f"{where}: expected a table of {known}, got {fields!r}")
@@ -182,6 +198,16 @@ def replace(config: SystemConfig, **changes: Any) -> SystemConfig:
     return from_dict(SystemConfig, {**to_dict(config), **changes}, where="system")
 
 
+def choices(hint: Any) -> tuple[Any, ...] | None:
+    """The values a field of this type may have, if they can be listed."""
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return typing.get_args(hint)
+    if origin is Annotated:
+        return hint.__metadata__[0].names()
+    return None
+
+
 def _check_range(name: str, value: Any, where: str) -> None:
     least, most = RANGES.get(name, (None, None))
     if least is not None and not value >= least:
@@ -202,11 +228,11 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
         if not isinstance(value, list | tuple):
             raise BadInput(f"{where}: expected a list, got {value!r}")
         return tuple(_convert(item, typing.get_args(hint)[0], where) for item in value)
-    if origin is Literal:
-        choices = typing.get_args(hint)
-        if (type(value), value) not in [(type(choice), choice) for choice in choices]:
+    listed = choices(hint)
+    if listed is not None:
+        if (type(value), value) not in [(type(choice), choice) for choice in listed]:
             raise BadInput(
-                f"{where}: {value!r} is not one of {', '.join(str(choice) for choice in choices)}"
+                f"{where}: {value!r} is not one of {', '.join(str(choice) for choice in listed)}"
             )
         return value
     assert not isinstance(hint, types.UnionType)

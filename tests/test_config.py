@@ -52,6 +52,8 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path):
     [
         ("colour = 1", "unknown field 'colour'; the fields are recipe, seed, system"),
         ("[system]\nwho = 'everyone'", "system: who: 'everyone' is not one of interacting, joint"),
+        ("[system]\npair = 'square'", "pair: 'square' is not one of raw, relative, galilean, "),
+        ("[system]\nkernel = 3", "system: kernel: 3 is not one of se, matern12, "),
         ("[system]\norder = 3", "system: order: 3 is not one of 1, 2"),
         ("[system]\norder = true", "system: order: True is not one of 1, 2"),
         ("[system]\nlatent = 1.5", "system: latent: expected int, got 1.5"),

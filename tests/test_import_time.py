@@ -35,6 +35,8 @@ def imported(program: str) -> tuple[list[str], float]:
         "from comotion.cli import main; main(['--help'])",
         "from comotion.cli import main; main(['--version'])",
         "from comotion.cli import main; main(['fit', '--help'])",
+        "from comotion.cli import main; main(['simulate', '--help'])",
+        "import comotion.config",
         "from comotion.cli import main; main(['nonsense'])",
     ],
 )

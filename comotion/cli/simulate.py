@@ -1,55 +1,53 @@
 """comotion simulate"""
 
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 from comotion.cli.output import check_output
 from comotion.errors import BadInput
 
+if TYPE_CHECKING:
+    from comotion.report import Table
+    from comotion.simulate import Simulator
+
 
 @dataclass(frozen=True)
 class Options:
     """Make a data set whose true law of motion is known.
 
-    Scenes:
-      bouncing-balls     equal balls that bounce off each other
-      charged-particles  charges of -1 or +1: like ones repel, unlike ones attract
-      springs            masses, each pair of them joined by a spring or not (.nc
-                         only: a table has no place for who is joined to whom)
-
-    All of them are in a box with reflecting walls.
+    Without a scene, the scenes there are and their defaults are listed. Those in which only
+    some objects act on each other are written as .nc: a table has no place for who does.
 
     Examples:
+      comotion simulate
       comotion simulate bouncing-balls --noise low --out balls.csv
       comotion simulate bouncing-balls --sequences 100 --objects 5 --seed 1
       comotion simulate charged-particles --hide-velocities --out charges.parquet
       comotion simulate springs --frames 50 --seed 1 --out springs.nc
     """
 
-    scene: Annotated[
-        Positional[Literal["bouncing-balls", "charged-particles", "springs"]],
-        arg(metavar="SCENE"),
-    ]
-    """bouncing-balls, charged-particles or springs"""
+    scene: Annotated[Positional[str], arg(metavar="SCENE", help_behavior_hint="")] = ""
+    """what to simulate, a name from the list"""
     out: Annotated[
-        Path | None, arg(metavar="FILE", help_behavior_hint="(default: SCENE.csv, springs.nc)")
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: SCENE.csv or SCENE.nc)")
     ] = None
     """file to write: .csv, .parquet or .nc; an existing one is replaced"""
     sequences: Annotated[
-        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 300, charges 700)")
+        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: see the list)")
     ] = None
     """how many independent sequences"""
     objects: Annotated[
-        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 3 balls, 5 others)")
+        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: see the list)")
     ] = None
     """how many objects in each sequence"""
     frames: Annotated[int, arg(metavar="NUMBER")] = 100
     """how many frames in each sequence"""
     step: Annotated[
-        float | None, arg(metavar="TIME", help_behavior_hint="(default: 0.5, charges 0.05)")
+        float | None, arg(metavar="TIME", help_behavior_hint="(default: see the list)")
     ] = None
     """time from frame to frame"""
     noise: Annotated[str, arg(metavar="LEVEL")] = "none"
@@ -63,19 +61,43 @@ class Options:
 
 
 def run(options: Options) -> int:
-    out = options.out or Path(options.scene + (".nc" if options.scene == "springs" else ".csv"))
-    check_output(out, (".nc",) if options.scene == "springs" else (".csv", ".parquet", ".nc"))
-    arguments = _arguments(options)
-    from comotion import data, simulate
+    from comotion import data
+    from comotion.simulate import SIMULATORS
 
-    trajectories = getattr(simulate, options.scene.replace("-", "_"))(**arguments)
+    if not options.scene:
+        import rich
+
+        rich.print(_scenes_table().to_rich())
+        return 0
+    if options.scene not in SIMULATORS:
+        raise BadInput(
+            f"there is no scene '{options.scene}': choose one of {', '.join(SIMULATORS)}"
+        )
+    simulator = SIMULATORS[options.scene]
+    endings = (".nc",) if simulator.has_graph else (".csv", ".parquet", ".nc")
+    out = options.out or Path(options.scene + endings[0])
+    check_output(out, endings)
+    trajectories = simulator.make(**_arguments(options, simulator))
     data.write(trajectories, out)
     print(f"wrote {out}: {trajectories!r}")
     print(f"next: comotion fit {out} --split 0.8 --out runs/{out.stem}")
     return 0
 
 
-def _arguments(options: Options) -> dict[str, Any]:
+def _scenes_table() -> "Table":
+    from comotion.report import Column, Table
+    from comotion.simulate import SIMULATORS
+
+    sizes = ("sequences", "objects", "step")
+    rows = []
+    for name, simulator in SIMULATORS.items():
+        defaults = inspect.signature(simulator.make).parameters
+        rows.append((name, *(str(defaults[size].default) for size in sizes), simulator.about))
+    headings = ("scene", *sizes, "what it does")
+    return Table("Scenes", tuple(Column(heading) for heading in headings), tuple(rows))
+
+
+def _arguments(options: Options, simulator: "Simulator") -> dict[str, Any]:
     """What was given; the rest is up to the scene."""
     given: dict[str, Any] = {
         name: value
@@ -84,9 +106,11 @@ def _arguments(options: Options) -> dict[str, Any]:
     }
     given |= {"frames": options.frames, "seed": options.seed, "noise": _noise(options.noise)}
     given["velocities"] = not options.hide_velocities
-    if options.hide_charges and options.scene != "charged-particles":
+    if not options.hide_charges:
+        return given
+    if "charges" not in inspect.signature(simulator.make).parameters:
         raise BadInput(f"--hide-charges: there are no charges in {options.scene}; leave it out")
-    return given | ({"charges": False} if options.hide_charges else {})
+    return given | {"charges": False}
 
 
 def _noise(level: str) -> str | float:

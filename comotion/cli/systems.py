@@ -75,8 +75,8 @@ def _row(config: "SystemConfig") -> tuple[str, ...]:
         state = "velocities too, even if hidden"
     else:
         state = "what is observed"
-    words = (config.name, WORDS[config.function], config.who, str(config.order), config.time)
-    return (*words, state)
+    function = WORDS.get(config.function, config.function)
+    return (config.name, function, config.who, str(config.order), config.time, state)
 
 
 def _parts_table() -> "Table":
@@ -97,7 +97,7 @@ def _parts() -> dict[str, dict[str, Any]]:
     from comotion.config import SystemConfig
 
     meanings = {p.arg_name: p.description or "" for p in parse_from_object(SystemConfig).params}
-    hints = typing.get_type_hints(SystemConfig)
+    hints = typing.get_type_hints(SystemConfig, include_extras=True)
     return {
         field.name: {
             "choices": _choices(hints[field.name]),
@@ -110,8 +110,11 @@ def _parts() -> dict[str, dict[str, Any]]:
 
 
 def _choices(hint: Any) -> str:
-    if typing.get_origin(hint) is typing.Literal:
-        return " | ".join(str(choice) for choice in typing.get_args(hint))
+    from comotion.config import choices
+
+    listed = choices(hint)
+    if listed is not None:
+        return " | ".join(str(choice) for choice in listed)
     return {int: "whole number", float: "number", bool: "true | false", str: "word"}[hint]
 
 

@@ -1,8 +1,17 @@
 """What f_s and f_b see, and what their outputs mean."""
 
-from comotion.coordinates.alone import ALONE
+from collections.abc import Callable
+
+from comotion.coordinates.alone import AxisAlone, MirrorAlone, RawAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
-from comotion.coordinates.pair import PAIR
+from comotion.coordinates.pair import (
+    central_pair,
+    galilean_pair,
+    radial_pair,
+    raw_pair,
+    relative_pair,
+)
+from comotion.layout import Layout
 
 __all__ = [
     "ALONE",
@@ -11,3 +20,19 @@ __all__ = [
     "AbstractPairCoordinates",
     "Actor",
 ]
+
+ALONE: dict[str, Callable[[Layout, int], AbstractAloneCoordinates]] = {
+    "raw": RawAlone,
+    "axis": AxisAlone,
+    "mirror": MirrorAlone,
+}
+"""Each makes coordinates of f_s from a layout and the number of vectors whose rate is learned."""
+
+PAIR: dict[str, Callable[[Layout, int], AbstractPairCoordinates]] = {
+    "raw": raw_pair,
+    "relative": relative_pair,
+    "galilean": galilean_pair,
+    "radial": radial_pair,
+    "central": central_pair,
+}
+"""The same for f_b."""

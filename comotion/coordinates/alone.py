@@ -1,6 +1,6 @@
 """Coordinates of f_s, the law of an object by itself."""
 
-from typing import Literal
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from comotion.layout import Layout
 class RawAlone(AbstractAloneCoordinates):
     """f_s of the whole state, the paper's choice."""
 
+    takes_extra: ClassVar[bool] = True
     layout: Layout = eqx.field(static=True)
     vectors: int = eqx.field(static=True)
 
@@ -81,11 +82,3 @@ def _along_axes(actor: Actor, layout: Layout) -> Float[Array, "d I"]:
     return jnp.concatenate(
         [moving.T, jnp.broadcast_to(fixed[None, :], (layout.spatial, fixed.shape[0]))], axis=1
     )
-
-
-AloneName = Literal["raw", "axis", "mirror"]
-ALONE: dict[AloneName, type[AbstractAloneCoordinates]] = {
-    "raw": RawAlone,
-    "axis": AxisAlone,
-    "mirror": MirrorAlone,
-}

@@ -5,6 +5,7 @@ of the state is one too, and draws, KL and uncertainty stay exact.
 """
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -23,8 +24,11 @@ class Actor(eqx.Module):
 class AbstractCoordinates(eqx.Module):
     """How many inputs and outputs the function has that is seen through them."""
 
+    takes_extra: ClassVar[bool] = False
+    """whether they speak of state entries beside position and velocity"""
     layout: eqx.AbstractVar[Layout]
     vectors: eqx.AbstractVar[int]
+    """how many spatial vectors of the state have a learned rate"""
 
     @property
     @abstractmethod

@@ -1,7 +1,6 @@
 """Coordinates of f_b, the law of one object's effect on another."""
 
-from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -16,6 +15,7 @@ TINY = 1e-12
 class StackedPair(AbstractPairCoordinates):
     """Both objects side by side, with the first `differenced` state entries subtracted."""
 
+    takes_extra: ClassVar[bool] = True
     layout: Layout = eqx.field(static=True)
     vectors: int = eqx.field(static=True)
     differenced: int = eqx.field(static=True)
@@ -115,13 +115,3 @@ def radial_pair(layout: Layout, vectors: int) -> RadialPair:
 
 def central_pair(layout: Layout, vectors: int) -> RadialPair:
     return RadialPair(layout, vectors, tangential=False)
-
-
-PairName = Literal["raw", "relative", "galilean", "radial", "central"]
-PAIR: dict[PairName, Callable[[Layout, int], AbstractPairCoordinates]] = {
-    "raw": raw_pair,
-    "relative": relative_pair,
-    "galilean": galilean_pair,
-    "radial": radial_pair,
-    "central": central_pair,
-}

@@ -2,19 +2,21 @@
 
 from comotion.dynamics.accumulate import (
     AbstractAccumulation,
+    Encounters,
     Nonlinear,
     Sum,
     Weighted,
-    weight_inputs,
 )
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene
 from comotion.dynamics.interacting import InteractingDynamics, InteractingField
 from comotion.dynamics.joint import JointDynamics, joint_inputs
 
 __all__ = [
+    "ACCUMULATIONS",
     "AbstractAccumulation",
     "AbstractDynamics",
     "AbstractField",
+    "Encounters",
     "InteractingDynamics",
     "InteractingField",
     "JointDynamics",
@@ -23,5 +25,10 @@ __all__ = [
     "Sum",
     "Weighted",
     "joint_inputs",
-    "weight_inputs",
 ]
+
+ACCUMULATIONS: dict[str, type[AbstractAccumulation]] = {
+    "sum": Sum,
+    "nonlinear": Nonlinear,
+    "weighted": Weighted,
+}

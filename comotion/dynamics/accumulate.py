@@ -1,16 +1,46 @@
 """How the messages an object receives become one rate."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
+from comotion.config import SystemConfig
 from comotion.coordinates import Actor
-from comotion.functions import AbstractDraw, AbstractRandomFunction
+from comotion.functions import (
+    AbstractDraw,
+    AbstractRandomFunction,
+    FunctionRequest,
+    make_function,
+)
 from comotion.graph import sum_over_neighbours
+from comotion.layout import Layout
+
+NOISE_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Encounters:
+    """Who hears whom in the data: what the functions of an accumulation may start from."""
+
+    actors: Actor  # leaves have axes (pair, feature), as those of the others beside them
+    others: Actor
+    rate_sizes: Float[np.ndarray, " R"]
+    most_heard: int
+    layout: Layout
+    config: SystemConfig
+
+    def request(
+        self, inputs: Float[np.ndarray, "N I"], scale: Float[np.ndarray, " Q"]
+    ) -> FunctionRequest:
+        """A function as large as f_b with these inputs and outputs."""
+        return FunctionRequest(inputs, scale, "pair", self.layout, self.config)
 
 
 class Messages(eqx.Module):
@@ -33,6 +63,18 @@ class AbstractRule(eqx.Module):
 class AbstractAccumulation(eqx.Module):
     """A distribution over rules."""
 
+    @classmethod
+    @abstractmethod
+    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
+        """The random functions it needs beside f_s and f_b, by their names."""
+
+    @classmethod
+    @abstractmethod
+    def from_requests(
+        cls, requests: Mapping[str, FunctionRequest], *, key: Key
+    ) -> "AbstractAccumulation":
+        """The accumulation before training; its own requests are among those given."""
+
     @abstractmethod
     def draw(self, *, key: Key) -> AbstractRule: ...
 
@@ -47,6 +89,14 @@ class SumRule(AbstractRule):
 
 class Sum(AbstractAccumulation):
     """f_s + Σ f_b, the only rule that keeps f_s and f_b apart."""
+
+    @classmethod
+    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
+        return {}
+
+    @classmethod
+    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Sum":
+        return cls()
 
     def draw(self, *, key: Key) -> SumRule:
         return SumRule()
@@ -68,6 +118,17 @@ class Nonlinear(AbstractAccumulation):
     """f_c of all messages side by side: needs the number of objects it was built for."""
 
     function: AbstractRandomFunction
+
+    @classmethod
+    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
+        """Messages are not seen in the data; they are taken to be as large as the rates."""
+        sizes = np.tile(seen.rate_sizes, 1 + seen.most_heard)
+        noise = np.asarray(jax.random.normal(key, (NOISE_ROWS, len(sizes))))
+        return {"f_c": seen.request(noise * sizes, seen.rate_sizes)}
+
+    @classmethod
+    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Nonlinear":
+        return cls(make_function(requests["f_c"], key=key))
 
     def draw(self, *, key: Key) -> NonlinearRule:
         return NonlinearRule(self.function.draw(key=key))
@@ -93,6 +154,15 @@ class Weighted(AbstractAccumulation):
     """Messages weighted by a softmax of f_w over the object itself and those it hears."""
 
     function: AbstractRandomFunction
+
+    @classmethod
+    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
+        inputs = np.asarray(weight_inputs(seen.actors, seen.others), np.float64)
+        return {"f_w": seen.request(inputs, np.ones(1))}
+
+    @classmethod
+    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Weighted":
+        return cls(make_function(requests["f_w"], key=key))
 
     def draw(self, *, key: Key) -> WeightedRule:
         return WeightedRule(self.function.draw(key=key))

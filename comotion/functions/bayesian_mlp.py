@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import Key
-from comotion.functions.base import AbstractRandomFunction
+from comotion.functions.base import AbstractRandomFunction, FunctionRequest
 from comotion.functions.mlp import Network, init_network
 
 
@@ -37,6 +37,17 @@ class BayesianMLP(AbstractRandomFunction):
         )
         log_sd = jax.tree.map(lambda leaf: jnp.full_like(leaf, math.log(posterior_sd)), mean)
         return cls(mean, log_sd, kl_scale_dim)
+
+    @classmethod
+    def from_request(cls, request: FunctionRequest, *, key: Key) -> "BayesianMLP":
+        return cls.init(
+            in_size=request.in_size,
+            out_size=request.out_size,
+            kl_scale_dim=request.layout.state,
+            hidden=request.hidden,
+            activation=request.config.activation,
+            key=key,
+        )
 
     @property
     def in_size(self) -> int:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
 from comotion.rowwise import rowwise
 
 
@@ -82,6 +82,16 @@ class MLP(AbstractRandomFunction):
             init_network(
                 in_size=in_size, out_size=out_size, hidden=hidden, activation=activation, key=key
             )
+        )
+
+    @classmethod
+    def from_request(cls, request: FunctionRequest, *, key: Key) -> "MLP":
+        return cls.init(
+            in_size=request.in_size,
+            out_size=request.out_size,
+            hidden=request.hidden,
+            activation=request.config.activation,
+            key=key,
         )
 
     @property

@@ -10,9 +10,10 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
+from comotion.gp import KERNELS
 from comotion.gp.inducing import k_means, spread
-from comotion.gp.kernels import KERNELS, AbstractKernel
+from comotion.gp.kernels import AbstractKernel
 from comotion.gp.linalg import JITTERS, ConditioningError, safe_cholesky, solve_lower
 from comotion.gp.pathwise import PathwiseDraw, draw_pathwise
 
@@ -132,6 +133,20 @@ class SparseGP(AbstractRandomFunction):
             num_features=num_features,
         )
 
+    @classmethod
+    def from_request(cls, request: FunctionRequest, *, key: Key) -> "SparseGP":
+        config = request.config
+        return cls.init(
+            request.inputs,
+            out_size=request.out_size,
+            num_inducing=request.inducing,
+            kernel=config.kernel,
+            covariance=config.covariance,
+            num_features=config.fourier_features,
+            output_scale=request.scale,
+            key=key,
+        )
+
     @property
     def in_size(self) -> int:
         return self.inducing_inputs.shape[1]
@@ -200,7 +215,7 @@ class SparseGPDraw(AbstractDraw):
 def _kernel_for(name: str, x: Float[np.ndarray, "N I"]) -> AbstractKernel:
     if name not in KERNELS:
         raise ValueError(f"There is no kernel {name!r}: choose one of {', '.join(KERNELS)}.")
-    return KERNELS[name].init(spread(x) * max(1.0, math.sqrt(x.shape[1] / 2)))
+    return KERNELS[name](spread(x) * max(1.0, math.sqrt(x.shape[1] / 2)))
 
 
 def _covariance(name: str, log_sd: Float[Array, "M Q"]) -> AbstractCovariance:

@@ -1,10 +1,11 @@
 """Gaussian-process building blocks: kernels, Fourier features, inducing inputs, pathwise draws."""
 
+from collections.abc import Callable
+
 from comotion.gp.combine import Product, Sum
 from comotion.gp.features import FourierBasis, Spectrum, cosine, fourier_basis
 from comotion.gp.inducing import k_means
 from comotion.gp.kernels import (
-    KERNELS,
     AbstractKernel,
     Matern12,
     Matern32,
@@ -34,3 +35,11 @@ __all__ = [
     "k_means",
     "safe_cholesky",
 ]
+
+KERNELS: dict[str, Callable[..., AbstractKernel]] = {
+    "se": SquaredExponential.init,
+    "matern12": Matern12.init,
+    "matern32": Matern32.init,
+    "matern52": Matern52.init,
+}
+"""Each makes a kernel from one lengthscale per input."""

@@ -190,11 +190,3 @@ class Matern52(AbstractRadial):
 def _distance(squared: Float[Array, "N M"], times: float) -> Float[Array, "N M"]:
     # The smallest normal number and not zero: the derivative of √0 is not a number.
     return jnp.sqrt(jnp.maximum(times * squared, jnp.finfo(squared.dtype).tiny))
-
-
-KERNELS: dict[str, type[AbstractRadial]] = {
-    "se": SquaredExponential,
-    "matern12": Matern12,
-    "matern32": Matern32,
-    "matern52": Matern52,
-}

@@ -3,6 +3,10 @@
 `advance_balls`, `advance_charges` and `advance_springs` carry given states forward by the true law.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from comotion.data.trajectories import Trajectories
 from comotion.simulate.bouncing_balls import advance as advance_balls
 from comotion.simulate.bouncing_balls import bouncing_balls
 from comotion.simulate.charged_particles import advance as advance_charges
@@ -13,6 +17,8 @@ from comotion.simulate.springs import springs
 
 __all__ = [
     "LEVELS",
+    "SIMULATORS",
+    "Simulator",
     "add_noise",
     "advance_balls",
     "advance_charges",
@@ -23,3 +29,24 @@ __all__ = [
     "noise_sd",
     "springs",
 ]
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """What makes the scene, and whether who acts on whom is part of its data."""
+
+    make: Callable[..., Trajectories]
+    has_graph: bool = False
+
+    @property
+    def about(self) -> str:
+        """The first line of the docstring."""
+        return (self.make.__doc__ or "").strip().partition("\n")[0]
+
+
+SIMULATORS = {
+    "bouncing-balls": Simulator(bouncing_balls),
+    "charged-particles": Simulator(charged_particles),
+    "springs": Simulator(springs, has_graph=True),
+}
+"""The scenes of `comotion simulate`."""

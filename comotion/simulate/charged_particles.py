@@ -33,7 +33,7 @@ def charged_particles(
     inner_steps: int = 1000,
     half_width: float = HALF_WIDTH,
 ) -> Trajectories:
-    """Simulate particles whose charges of -1 or +1 are drawn with equal probability.
+    """Simulate charges of -1 or +1, drawn at random: like ones repel, unlike ones attract.
 
     `charges=False` hides the static property "charge", `velocities=False` shows positions only;
     neither changes the motion. `inner_steps` leapfrog steps lead from frame to frame.

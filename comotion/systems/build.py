@@ -9,13 +9,10 @@ import jax.numpy as jnp
 from comotion._types import FAST, Key
 from comotion.config import SystemConfig
 from comotion.dynamics import (
-    AbstractAccumulation,
+    ACCUMULATIONS,
     AbstractDynamics,
     InteractingDynamics,
     JointDynamics,
-    Nonlinear,
-    Sum,
-    Weighted,
 )
 from comotion.encode import (
     AbstractInitialStateEncoder,
@@ -24,14 +21,14 @@ from comotion.encode import (
     recurrent_encoder,
     smoothing_encoder,
 )
-from comotion.functions import MLP, AbstractRandomFunction, BayesianMLP, SparseGP
+from comotion.functions import make_function
 from comotion.graph import AbstractGraph, GivenGraph, NearestGraph
 from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps
 from comotion.layout import Layout
 from comotion.model import Model
 from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
-from comotion.systems.shape import DataShape, state_layout
-from comotion.systems.start import FunctionStart, Start, coordinates
+from comotion.systems.shape import DataShape, coordinates, state_layout
+from comotion.systems.start import Start
 
 DECODER_HIDDEN = 128
 
@@ -54,58 +51,22 @@ def _dynamics(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -
     key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
     if config.who == "joint":
         return JointDynamics(
-            function=_function(config, start.functions["f"], "alone", layout, key=key_alone),
+            function=make_function(start.functions["f"], key=key_alone),
             layout=layout,
             order=config.order,
         )
+    accumulation = ACCUMULATIONS[config.accumulation]
     alone_coordinates, pair_coordinates = coordinates(config, layout)
     return InteractingDynamics(
-        alone=_function(config, start.functions["f_s"], "alone", layout, key=key_alone),
-        pair=_function(config, start.functions["f_b"], "pair", layout, key=key_pair),
-        accumulation=_accumulation(config, layout, start, key=key_accumulation),
+        alone=make_function(start.functions["f_s"], key=key_alone),
+        pair=make_function(start.functions["f_b"], key=key_pair),
+        accumulation=accumulation.from_requests(start.functions, key=key_accumulation),
         alone_coordinates=alone_coordinates,
         pair_coordinates=pair_coordinates,
         graph=_graph(config),
         layout=layout,
         order=config.order,
     )
-
-
-def _function(
-    config: SystemConfig, start: FunctionStart, role: str, layout: Layout, *, key: Key
-) -> AbstractRandomFunction:
-    """`role` says whose size it takes: that of f_s ("alone") or of f_b ("pair")."""
-    if config.function == "gp":
-        return SparseGP.init(
-            start.inputs,
-            out_size=len(start.scale),
-            num_inducing=config.inducing_alone if role == "alone" else config.inducing_pair,
-            kernel=config.kernel,
-            covariance=config.covariance,
-            num_features=config.fourier_features,
-            output_scale=start.scale,
-            key=key,
-        )
-    sizes = {
-        "in_size": start.inputs.shape[1],
-        "out_size": len(start.scale),
-        "hidden": config.hidden_alone if role == "alone" else config.hidden_pair,
-    }
-    if config.function == "mlp":
-        return MLP.init(**sizes, activation=config.activation, key=key)
-    return BayesianMLP.init(
-        **sizes, activation=config.activation, kl_scale_dim=layout.state, key=key
-    )
-
-
-def _accumulation(
-    config: SystemConfig, layout: Layout, start: Start, *, key: Key
-) -> AbstractAccumulation:
-    if config.accumulation == "nonlinear":
-        return Nonlinear(_function(config, start.functions["f_c"], "pair", layout, key=key))
-    if config.accumulation == "weighted":
-        return Weighted(_function(config, start.functions["f_w"], "pair", layout, key=key))
-    return Sum()
 
 
 def _graph(config: SystemConfig) -> AbstractGraph:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from comotion.config import SystemConfig
+from comotion.coordinates import ALONE, PAIR, AbstractAloneCoordinates, AbstractPairCoordinates
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.layout import Layout
@@ -63,14 +64,20 @@ def state_layout(config: SystemConfig, shape: DataShape) -> Layout:
     return layout
 
 
+def coordinates(
+    config: SystemConfig, layout: Layout
+) -> tuple[AbstractAloneCoordinates, AbstractPairCoordinates]:
+    vectors = layout.vectors if config.order == 1 else 1
+    return ALONE[config.alone](layout, vectors), PAIR[config.pair](layout, vectors)
+
+
 def _property_count(config: SystemConfig, shape: DataShape) -> int:
     counts = {"none": 0, "observed": len(shape.properties), "inferred": config.property_count}
     return counts[config.properties]
 
 
 def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) -> None:
-    plain = config.alone == "raw" and config.pair not in ("radial", "central")
-    if layout.extra and not plain:
+    if layout.extra and not all(part.takes_extra for part in coordinates(config, layout)):
         raise BadInput(
             f"coordinates '{config.alone}' and '{config.pair}' speak of positions and velocities "
             f"only, but the state has {layout.extra} more entries; use alone='raw' and "

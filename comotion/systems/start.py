@@ -10,35 +10,23 @@ from jaxtyping import Array, Float, Int
 
 from comotion._types import FAST, Key
 from comotion.config import SystemConfig
-from comotion.coordinates import (
-    ALONE,
-    PAIR,
-    AbstractAloneCoordinates,
-    AbstractPairCoordinates,
-    Actor,
-)
+from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.data.batches import Window
 from comotion.data.derivatives import Snapshots, finite_differences
-from comotion.dynamics import joint_inputs, weight_inputs
+from comotion.dynamics import ACCUMULATIONS, Encounters, joint_inputs
 from comotion.errors import BadInput
+from comotion.functions import FunctionRequest
 from comotion.layout import Layout
+from comotion.systems.shape import coordinates
 
 MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class FunctionStart:
-    """Inputs a function will see, and the size of each of its outputs."""
-
-    inputs: Float[np.ndarray, "N I"]
-    scale: Float[np.ndarray, " Q"]
-
-
-@dataclass(frozen=True)
 class Start:
-    """One entry per function (f_s, f_b, f_c, f_w, or f for joint systems)."""
+    """One entry per function: f_s, f_b and those of the accumulation, or f for joint systems."""
 
-    functions: dict[str, FunctionStart]
+    functions: dict[str, FunctionRequest]
     feature_variance: Float[np.ndarray, " O"]
 
 
@@ -51,13 +39,6 @@ class Moments:
     rates: Float[np.ndarray, "F A R"]
     known: np.ndarray  # (F, A)
     neighbours: np.ndarray  # (F, A, A)
-
-
-def coordinates(
-    config: SystemConfig, layout: Layout
-) -> tuple[AbstractAloneCoordinates, AbstractPairCoordinates]:
-    vectors = layout.vectors if config.order == 1 else 1
-    return ALONE[config.alone](layout, vectors), PAIR[config.pair](layout, vectors)
 
 
 def start_from_data(
@@ -162,9 +143,9 @@ def _function_starts(
     sizes: Float[np.ndarray, " R"],
     *,
     key: Key,
-) -> dict[str, FunctionStart]:
+) -> dict[str, FunctionRequest]:
     if config.who == "joint":
-        return _joint_start(config, moments, sizes, key=key)
+        return _joint_start(config, layout, moments, sizes, key=key)
     return _interacting_start(config, layout, moments, sizes, key=key)
 
 
@@ -175,7 +156,7 @@ def _interacting_start(
     sizes: Float[np.ndarray, " R"],
     *,
     key: Key,
-) -> dict[str, FunctionStart]:
+) -> dict[str, FunctionRequest]:
     key_rows, key_accumulation = jax.random.split(key)
     alone, pair = coordinates(config, layout)
     frames, objects = eventful_rows(
@@ -183,44 +164,39 @@ def _interacting_start(
     )
     actors, others = _pairs(moments, frames, objects)
     own = jax.tree.map(lambda leaf: leaf[frames, objects], moments.actors)
-    functions = {
-        "f_s": FunctionStart(
-            _rows(jax.vmap(alone.inputs)(own)), _output_sizes(alone.rates, alone, sizes, own)
+    everyone_else = moments.known.shape[1] - 1
+    seen = Encounters(
+        actors,
+        others,
+        rate_sizes=sizes,
+        most_heard=min(config.nearest or everyone_else, everyone_else),
+        layout=layout,
+        config=config,
+    )
+    return {
+        "f_s": FunctionRequest(
+            _rows(jax.vmap(alone.inputs)(own)),
+            _output_sizes(alone.rates, alone, sizes, own),
+            "alone",
+            layout,
+            config,
         ),
-        "f_b": FunctionStart(
+        "f_b": seen.request(
             _rows(jax.vmap(pair.inputs)(actors, others)),
             _output_sizes(pair.rates, pair, sizes, actors, others),
         ),
+        **ACCUMULATIONS[config.accumulation].requests(seen, key=key_accumulation),
     }
-    return functions | _accumulation_start(
-        config, moments, sizes, actors, others, key=key_accumulation
-    )
-
-
-def _accumulation_start(
-    config: SystemConfig,
-    moments: Moments,
-    sizes: Float[np.ndarray, " R"],
-    actors: Actor,
-    others: Actor,
-    *,
-    key: Key,
-) -> dict[str, FunctionStart]:
-    if config.accumulation == "nonlinear":
-        others_heard = moments.known.shape[1] - 1
-        if config.nearest:
-            others_heard = min(others_heard, config.nearest)
-        messages = np.tile(sizes, 1 + others_heard)
-        noise = np.asarray(jax.random.normal(key, (MOST_ROWS, len(messages))))
-        return {"f_c": FunctionStart(noise * messages, sizes)}
-    if config.accumulation == "weighted":
-        return {"f_w": FunctionStart(_rows(weight_inputs(actors, others)), np.ones(1))}
-    return {}
 
 
 def _joint_start(
-    config: SystemConfig, moments: Moments, sizes: Float[np.ndarray, " R"], *, key: Key
-) -> dict[str, FunctionStart]:
+    config: SystemConfig,
+    layout: Layout,
+    moments: Moments,
+    sizes: Float[np.ndarray, " R"],
+    *,
+    key: Key,
+) -> dict[str, FunctionRequest]:
     complete = np.all(moments.known, axis=1)
     if not complete.any():
         raise BadInput(
@@ -233,8 +209,8 @@ def _joint_start(
         size.max(axis=1)[:, None, None], whole, config.events, MOST_ROWS, key=key
     )
     chosen = jax.tree.map(lambda leaf: leaf[frames], moments.actors)
-    inputs = jax.vmap(joint_inputs)(chosen)
-    return {"f": FunctionStart(_rows(inputs), np.tile(sizes, moments.known.shape[1]))}
+    inputs, scale = _rows(jax.vmap(joint_inputs)(chosen)), np.tile(sizes, moments.known.shape[1])
+    return {"f": FunctionRequest(inputs, scale, "alone", layout, config)}
 
 
 def _pairs(moments: Moments, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor, Actor]:

@@ -3,12 +3,10 @@
 from comotion.config import Recipe, Stage, SystemConfig
 from comotion.errors import BadInput
 
-PAPER_RATES = {"gp": 5e-4, "mlp": 5e-4, "bnn": 1e-4}
-
 
 def paper(system: SystemConfig) -> Recipe:
     """As published: three rounds, 50 000 iterations, learning rates by function type."""
-    rate = PAPER_RATES[system.function]
+    rate = 1e-4 if system.function == "bnn" else 5e-4
     rounds = ((5, 25_000), (16, 12_500), (33, 12_500))
     return Recipe(
         name="paper",
@@ -22,7 +20,7 @@ def short(system: SystemConfig) -> Recipe:
     Observation noise well above what was measured keeps the bound of long windows smooth and the
     functions' posterior broad.
     """
-    rate = {"gp": 1e-2, "mlp": 2e-3, "bnn": 2e-3}[system.function]
+    rate = 1e-2 if system.function == "gp" else 2e-3
     warm = system.function == "gp" and system.who == "interacting" and system.accumulation == "sum"
     rounds = ((16, 200), (33, 100)) if warm else ((5, 250), (16, 150), (33, 100))
     return Recipe(

@@ -41,6 +41,14 @@ def test_springs_keep_who_is_joined_to_whom(tmp_path, monkeypatch):
     np.testing.assert_array_equal(read("springs.nc").neighbours, expected.neighbours)
 
 
+def test_without_a_scene_all_of_them_are_listed_with_their_defaults(capsys):
+    assert main(["simulate"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    rows = {words[0]: words[1:] for words in lines if words}
+    assert rows.keys() >= simulate.SIMULATORS.keys()
+    assert rows["charged-particles"][:4] == ["700", "5", "0.05", "Simulate"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

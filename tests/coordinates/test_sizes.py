@@ -17,7 +17,15 @@ LAYOUTS = [
     )
     for vectors in ([1, 2] if has_velocity else [1])
 ]
-PLAIN_LAYOUTS = [(layout, vectors) for layout, vectors in LAYOUTS if layout.extra == 0]
+
+
+def welcome_layouts(part):
+    """Coordinates that speak of positions and velocities only need no other layouts."""
+    return [
+        (layout, vectors)
+        for layout, vectors in LAYOUTS
+        if layout.extra == 0 or part(layout, vectors).takes_extra
+    ]
 
 
 def some_actor(layout, seed):
@@ -37,15 +45,14 @@ def check_sizes(coordinates, layout, vectors, *actors):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_sizes_of_alone_coordinates(name):
-    for layout, vectors in LAYOUTS if name == "raw" else PLAIN_LAYOUTS:
+    for layout, vectors in welcome_layouts(ALONE[name]):
         alone, actor = ALONE[name](layout, vectors), some_actor(layout, 0)
         check_sizes(alone, layout, vectors, actor)
 
 
 @pytest.mark.parametrize("name", PAIR)
 def test_sizes_of_pair_coordinates(name):
-    plain = name in ("radial", "central")
-    for layout, vectors in PLAIN_LAYOUTS if plain else LAYOUTS:
+    for layout, vectors in welcome_layouts(PAIR[name]):
         pair = PAIR[name](layout, vectors)
         check_sizes(pair, layout, vectors, some_actor(layout, 0), some_actor(layout, 1))
 

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from comotion.coordinates import ALONE, PAIR
-from comotion.coordinates.alone import AloneName
-from comotion.coordinates.pair import PairName
 from comotion.dynamics import InteractingDynamics, Scene, Sum
 from comotion.functions import MLP
 from comotion.graph import GivenGraph
@@ -29,8 +27,8 @@ def make_scene() -> Callable[..., tuple[jax.Array, Scene]]:
 def _make_dynamics(
     layout=None,
     *,
-    alone: AloneName = "raw",
-    pair: PairName = "relative",
+    alone="raw",
+    pair="relative",
     order=1,
     accumulation=None,
     graph=None,
