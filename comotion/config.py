@@ -35,6 +35,7 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "clip": (0, None),
     "start_noise": (1e-9, None),
     "noise_floor": (0, None),
+    "velocity_noise_floor": (0, None),
     "seed": (0, None),
 }
 """Smallest and largest values of the fields that have them."""
@@ -99,7 +100,9 @@ class SystemConfig:
     covariance: Literal["diagonal", "full"] = "diagonal"
     """covariance of q(U)"""
     inducing_alone: int = 250
+    """inducing inputs of f_s; a joint system has as many parameters as f_s and f_b together"""
     inducing_pair: int = 250
+    """inducing inputs of f_b"""
     events: float = 0.5
     """share of the data for placing inducing inputs taken where rates are largest"""
     fourier_features: int = 256
@@ -146,6 +149,8 @@ class Recipe:
     """share of a feature's variance that its observation noise starts with"""
     noise_floor: float = 0.0
     """smallest share of a feature's variance the learned observation noise may take"""
+    velocity_noise_floor: float = 0.0
+    """the same for velocities, which a collision missed by a frame gets wrong at once"""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,10 @@
 """What every unknown function of a model is: something that can be drawn, and a KL."""
 
 import abc
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import equinox as eqx
@@ -11,6 +14,9 @@ from jaxtyping import Array, Float
 from comotion._types import Key
 from comotion.config import SystemConfig
 from comotion.layout import Layout
+
+Count = Callable[[int, int, int], int]
+"""Number of parameters for so many inputs and outputs, and a size."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,8 @@ class FunctionRequest:
     """whose sizes it takes: those of f_s or those of f_b"""
     layout: Layout
     config: SystemConfig
+    replaces: tuple[tuple[int, int], ...] = ()
+    """inputs and outputs of the f_s and f_b it stands for, whose parameters it may have"""
 
     @property
     def in_size(self) -> int:
@@ -34,15 +42,21 @@ class FunctionRequest:
     def out_size(self) -> int:
         return len(self.scale)
 
-    @property
-    def hidden(self) -> int:
-        config = self.config
-        return config.hidden_alone if self.role == "alone" else config.hidden_pair
+    def hidden(self, parameters: Count) -> int:
+        """Hidden units; `parameters` counts those of a network."""
+        return self._sized(self.config.hidden_alone, self.config.hidden_pair, parameters)
 
-    @property
-    def inducing(self) -> int:
-        config = self.config
-        return config.inducing_alone if self.role == "alone" else config.inducing_pair
+    def inducing(self, parameters: Count) -> int:
+        """Inducing inputs; `parameters` counts those of a Gaussian process."""
+        return self._sized(self.config.inducing_alone, self.config.inducing_pair, parameters)
+
+    def _sized(self, alone: int, pair: int, parameters: Count) -> int:
+        if not self.replaces:
+            return alone if self.role == "alone" else pair
+        pairs = zip(self.replaces, (alone, pair), strict=True)
+        budget = sum(parameters(*sizes, size) for sizes, size in pairs)
+        own = partial(parameters, self.in_size, self.out_size)
+        return 1 + bisect_right(range(2, 1 + budget), budget, key=own)
 
 
 class AbstractDraw(eqx.Module):

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from comotion._types import Key
 from comotion.functions.base import AbstractRandomFunction, FunctionRequest
-from comotion.functions.mlp import Network, init_network
+from comotion.functions.mlp import Network, init_network, network_parameters
 
 
 class BayesianMLP(AbstractRandomFunction):
@@ -44,7 +44,7 @@ class BayesianMLP(AbstractRandomFunction):
             in_size=request.in_size,
             out_size=request.out_size,
             kl_scale_dim=request.layout.state,
-            hidden=request.hidden,
+            hidden=request.hidden(network_parameters),
             activation=request.config.activation,
             key=key,
         )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import equinox as eqx
 import jax
@@ -57,9 +58,14 @@ def init_network(*, in_size: int, out_size: int, hidden: int, activation: str, k
     sizes = [in_size, hidden, hidden, out_size]
     weights = tuple(
         jax.random.normal(key, (before, after), FAST) / math.sqrt(before)
-        for key, before, after in zip(jax.random.split(key, 3), sizes, sizes[1:], strict=False)
+        for key, (before, after) in zip(jax.random.split(key, 3), pairwise(sizes), strict=True)
     )
     return Network(weights, tuple(jnp.zeros(size, FAST) for size in sizes[1:]), activation)
+
+
+def network_parameters(in_size: int, out_size: int, hidden: int) -> int:
+    sizes = [in_size, hidden, hidden, out_size]
+    return sum((before + 1) * after for before, after in pairwise(sizes))
 
 
 class MLP(AbstractRandomFunction):
@@ -89,7 +95,7 @@ class MLP(AbstractRandomFunction):
         return cls.init(
             in_size=request.in_size,
             out_size=request.out_size,
-            hidden=request.hidden,
+            hidden=request.hidden(network_parameters),
             activation=request.config.activation,
             key=key,
         )

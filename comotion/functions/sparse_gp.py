@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Count, FunctionRequest
 from comotion.gp import KERNELS
 from comotion.gp.inducing import k_means, spread
 from comotion.gp.kernels import AbstractKernel
@@ -139,7 +139,7 @@ class SparseGP(AbstractRandomFunction):
         return cls.init(
             request.inputs,
             out_size=request.out_size,
-            num_inducing=request.inducing,
+            num_inducing=request.inducing(_parameters(config.covariance)),
             kernel=config.kernel,
             covariance=config.covariance,
             num_features=config.fourier_features,
@@ -216,6 +216,16 @@ def _kernel_for(name: str, x: Float[np.ndarray, "N I"]) -> AbstractKernel:
     if name not in KERNELS:
         raise ValueError(f"There is no kernel {name!r}: choose one of {', '.join(KERNELS)}.")
     return KERNELS[name](spread(x) * max(1.0, math.sqrt(x.shape[1] / 2)))
+
+
+def _parameters(covariance: str) -> Count:
+    """Inducing inputs, means and covariances; what does not grow with their number is left out."""
+
+    def count(in_size: int, out_size: int, inducing: int) -> int:
+        spreads = inducing if covariance == "diagonal" else inducing * (inducing + 1) // 2
+        return inducing * (in_size + out_size) + spreads * out_size
+
+    return count
 
 
 def _covariance(name: str, log_sd: Float[Array, "M Q"]) -> AbstractCovariance:

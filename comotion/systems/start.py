@@ -210,7 +210,8 @@ def _joint_start(
     )
     chosen = jax.tree.map(lambda leaf: leaf[frames], moments.actors)
     inputs, scale = _rows(jax.vmap(joint_inputs)(chosen)), np.tile(sizes, moments.known.shape[1])
-    return {"f": FunctionRequest(inputs, scale, "alone", layout, config)}
+    replaces = tuple((part.in_size, part.out_size) for part in coordinates(config, layout))
+    return {"f": FunctionRequest(inputs, scale, "alone", layout, config, replaces)}
 
 
 def _pairs(moments: Moments, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor, Actor]:

@@ -21,7 +21,7 @@ from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import FittedModel
-from comotion.systems import build, data_shape, start_from_data, state_layout, system
+from comotion.systems import DataShape, build, data_shape, start_from_data, state_layout, system
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.loop import Loop
 from comotion.train.progress import ProgressBar, Silent
@@ -92,20 +92,24 @@ def prepare(
     smooth = denoised(windows, layout) if config.recipe.warm_start else windows
     start = start_from_data(config.system, layout, windows, key=key_rows, smooth=smooth)
     model = build(config.system, shape, start, key=key_build)
-    model = _with_noise(model, config.recipe, start.feature_variance)
+    model = _with_noise(model, config.recipe, shape, start.feature_variance)
     if config.recipe.warm_start:
         model = warm_start(model, config, smooth, key=key_warm)
     summary = summarise(train, config.system.encoder_frames)
     return FittedModel(model, scaling, summary, shape, config), dataset
 
 
-def _with_noise(model: Model, recipe: Recipe, variance: Float[np.ndarray, " O"]) -> Model:
-    noise = jnp.asarray(np.log(recipe.start_noise * variance), FAST)
-    floor = jnp.asarray(recipe.noise_floor * variance, FAST)
+def _with_noise(
+    model: Model, recipe: Recipe, shape: DataShape, variance: Float[np.ndarray, " O"]
+) -> Model:
+    floor = recipe.noise_floor * variance
+    if shape.velocities_observed:
+        velocities = slice(shape.spatial, 2 * shape.spatial)
+        floor[velocities] = recipe.velocity_noise_floor * variance[velocities]
     return eqx.tree_at(
         lambda m: (m.observation.log_noise_variance, m.observation.noise_floor),
         model,
-        (noise, floor),
+        (jnp.asarray(np.log(recipe.start_noise * variance), FAST), jnp.asarray(floor, FAST)),
     )
 
 

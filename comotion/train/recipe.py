@@ -29,8 +29,8 @@ def short(system: SystemConfig) -> Recipe:
         warm_start=True,
         clip=1.0,
         kernel_rate=0.1,
-        start_noise=0.15,
         noise_floor=0.05,
+        velocity_noise_floor=0.2,
     )
 
 

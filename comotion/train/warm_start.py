@@ -29,7 +29,7 @@ from comotion.model import Model
 from comotion.systems import eventful_rows, observed_moments
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
-OVERSHOOT = 1.0
+REACH = 1.5
 SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
 MOST_FRAMES = 10_000
 FRAMES_FOR_EVIDENCE = 300
@@ -133,7 +133,7 @@ def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
 
 
 def within_reach(laws: Laws, paths: Paths, step: float) -> Laws:
-    """No lengthscale is shorter than the way one step of the solver takes the functions' inputs.
+    """No lengthscale is shorter than the way a step or two of the solver take the inputs.
 
     One-frame rates look best with functions so steep that, followed through time, every step
     overshoots: forecasts and their gradients then explode.
@@ -150,8 +150,8 @@ def within_reach(laws: Laws, paths: Paths, step: float) -> Laws:
         lambda both: (both.alone.kernel, both.pair.kernel),
         laws,
         (
-            laws.alone.kernel.at_least(OVERSHOOT * _average(alone, known)),
-            laws.pair.kernel.at_least(OVERSHOOT * _average(pair, both)),
+            laws.alone.kernel.at_least(REACH * _average(alone, known)),
+            laws.pair.kernel.at_least(REACH * _average(pair, both)),
         ),
     )
 

@@ -249,3 +249,19 @@ def test_joint_systems_need_frames_in_which_everyone_is_seen(make_data):
     values[:, :3, 0], values[:, 3:, 1] = np.nan, np.nan
     with pytest.raises(BadInput, match="system 'GPODE' needs frames in which every object is seen"):
         built(type(data).from_arrays(values, data.times), system("GPODE"))
+
+
+@pytest.mark.parametrize(("joint", "partner"), [("NODE", "I-NODE"), ("GPODE", "I-GPODE")])
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_a_joint_system_has_as_many_parameters_as_its_interacting_partner(
+    joint, partner, covariance, make_data
+):
+    def parameters(name):
+        config = system(name, covariance=covariance, inducing_alone=200, inducing_pair=300)
+        functions = built(make_data(), config).dynamics.functions().values()
+        arrays = jax.tree.leaves([eqx.filter(f, eqx.is_inexact_array) for f in functions])
+        if covariance == "full":  # half of each square array is never used
+            return sum(a.size if a.ndim < 3 else a.size // 2 for a in arrays)
+        return sum(a.size for a in arrays)
+
+    assert parameters(joint) == pytest.approx(parameters(partner), rel=0.05)
