@@ -34,8 +34,8 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "draws": (1, None),
     "clip": (0, None),
     "start_noise": (1e-9, None),
-    "noise_floor": (0, None),
-    "velocity_noise_floor": (0, None),
+    "tolerance": (0, None),
+    "velocity_tolerance": (0, None),
     "seed": (0, None),
 }
 """Smallest and largest values of the fields that have them."""
@@ -147,9 +147,9 @@ class Recipe:
     """start the functions from a regression on the rates that smoothed data show"""
     start_noise: float = 0.01
     """share of a feature's variance that its observation noise starts with"""
-    noise_floor: float = 0.0
-    """smallest share of a feature's variance the learned observation noise may take"""
-    velocity_noise_floor: float = 0.0
+    tolerance: float = 0.0
+    """share of a feature's variance a trajectory may be off by, beside observation noise"""
+    velocity_tolerance: float = 0.0
     """the same for velocities, which a collision missed by a frame gets wrong at once"""
 
 

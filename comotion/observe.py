@@ -37,15 +37,19 @@ class LearnedDecoder(AbstractDecoder):
 
 
 class Observation(eqx.Module):
-    """p(y | h) = N(decode(h), noise), one noise variance per feature."""
+    """p(y | h) = N(decode(h), noise), one noise variance per feature.
+
+    `tolerance` is variance that only the likelihood adds: what a trajectory may be off by without
+    the law being thought wrong. It is never learned, and no forecast contains it.
+    """
 
     decoder: AbstractDecoder
     log_noise_variance: Float[Array, " O"]
-    noise_floor: Float[Array, " O"]
+    tolerance: Float[Array, " O"]
 
     @property
     def noise_variance(self) -> Float[Array, " O"]:
-        return jnp.exp(self.log_noise_variance) + jax.lax.stop_gradient(self.noise_floor)
+        return jnp.exp(self.log_noise_variance)
 
     def log_likelihood(
         self,
@@ -54,7 +58,8 @@ class Observation(eqx.Module):
         states: Float[Array, "K A D"],
     ) -> Float[Array, ""]:
         """Summed over the present values only."""
-        variance = self.noise_variance[None, None, :]
+        tolerated = jax.lax.stop_gradient(self.tolerance)
+        variance = (self.noise_variance + tolerated)[None, None, :]
         errors = jnp.where(present, values - self.decoder(states), 0.0)
         density = -0.5 * (LOG_TWO_PI + jnp.log(variance) + errors**2 / variance)
         return jnp.sum(jnp.where(present, density, 0.0))

@@ -102,14 +102,14 @@ def prepare(
 def _with_noise(
     model: Model, recipe: Recipe, shape: DataShape, variance: Float[np.ndarray, " O"]
 ) -> Model:
-    floor = recipe.noise_floor * variance
+    tolerance = recipe.tolerance * variance
     if shape.velocities_observed:
         velocities = slice(shape.spatial, 2 * shape.spatial)
-        floor[velocities] = recipe.velocity_noise_floor * variance[velocities]
+        tolerance[velocities] = recipe.velocity_tolerance * variance[velocities]
     return eqx.tree_at(
-        lambda m: (m.observation.log_noise_variance, m.observation.noise_floor),
+        lambda m: (m.observation.log_noise_variance, m.observation.tolerance),
         model,
-        (jnp.asarray(np.log(recipe.start_noise * variance), FAST), jnp.asarray(floor, FAST)),
+        (jnp.asarray(np.log(recipe.start_noise * variance), FAST), jnp.asarray(tolerance, FAST)),
     )
 
 

@@ -17,8 +17,7 @@ def paper(system: SystemConfig) -> Recipe:
 def short(system: SystemConfig) -> Recipe:
     """For people: a regression to start from, then a few hundred large steps that die away.
 
-    Observation noise well above what was measured keeps the bound of long windows smooth and the
-    functions' posterior broad.
+    The tolerance keeps the bound of long windows smooth and the functions' posterior broad.
     """
     rate = 1e-2 if system.function == "gp" else 2e-3
     warm = system.function == "gp" and system.who == "interacting" and system.accumulation == "sum"
@@ -29,8 +28,8 @@ def short(system: SystemConfig) -> Recipe:
         warm_start=True,
         clip=1.0,
         kernel_rate=0.1,
-        noise_floor=0.05,
-        velocity_noise_floor=0.2,
+        tolerance=0.05,
+        velocity_tolerance=0.2,
     )
 
 

@@ -25,7 +25,7 @@ TINY = {
     "hidden_alone": 8,
     "hidden_pair": 8,
 }
-NOT_LEARNED = {"['observation'].noise_floor": "set by the recipe, never learned"}
+NOT_LEARNED = {"['observation'].tolerance": "set by the recipe, never learned"}
 COMPILATIONS: list[str] = []
 
 

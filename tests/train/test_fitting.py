@@ -167,15 +167,6 @@ def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe):
     assert compilations() - before == len(recipe.stages)
 
 
-def test_the_recipes_noise_floor_is_a_share_of_each_features_variance(balls, tiny_recipe):
-    recipe = dataclasses.replace(tiny_recipe, noise_floor=0.25)
-    config = run_config("I-GPODE", recipe, 0, TINY_PARTS)
-    fitted, dataset = prepare(balls, config, key=jax.random.key(0))
-    variance = np.asarray(dataset.windows.values).var(axis=(0, 1, 2))
-    np.testing.assert_allclose(fitted.model.observation.noise_floor, 0.25 * variance, rtol=1e-4)
-    assert np.all(fitted.model.observation.noise_variance > 0.25 * variance)
-
-
 def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
     other = fit(balls, recipe=tiny_recipe, seed=1, **TINY_PARTS)
     mean = other.model.observation.log_noise_variance
@@ -183,9 +174,12 @@ def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
     assert jax.tree.structure(other.model) == jax.tree.structure(finished[0].model)
 
 
-def test_the_noise_starts_at_the_recipes_share_of_each_features_variance(balls, tiny_recipe):
-    recipe = dataclasses.replace(tiny_recipe, start_noise=0.2, noise_floor=0.05)
+def test_noise_and_tolerance_are_shares_of_each_features_variance(balls, tiny_recipe):
+    shares = {"start_noise": 0.2, "tolerance": 0.05, "velocity_tolerance": 0.3}
+    recipe = dataclasses.replace(tiny_recipe, **shares)
     config = run_config("I-GPODE", recipe, 0, TINY_PARTS | {"scaling": "none"})
-    fitted, _ = prepare(balls, config, key=jax.random.key(0))
+    observation = prepare(balls, config, key=jax.random.key(0))[0].model.observation
     variance = balls.values.var(axis=(0, 1, 2))
-    np.testing.assert_allclose(fitted.model.observation.noise_variance, 0.25 * variance, rtol=1e-3)
+    np.testing.assert_allclose(observation.noise_variance, 0.2 * variance, rtol=1e-3)
+    expected = np.array([0.05, 0.05, 0.3, 0.3]) * variance
+    np.testing.assert_allclose(observation.tolerance, expected, rtol=1e-3)

@@ -1,0 +1,215 @@
+"""Does every system learn? `python benchmarks/learn.py`, then `--table` for docs/systems.md.
+
+Each named system, each form of static properties and each accumulation is fitted for a minute or
+less to data it is made for, and forecasts sequences it has not seen, before and after. Systems
+that have a row already are left out, so an interrupted run goes on where it was.
+"""
+
+import argparse
+import dataclasses
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rows import RESULTS, append
+
+from comotion import cache
+from comotion.config import Recipe, Stage, SystemConfig
+from comotion.data import Trajectories
+from comotion.evaluate import Scores, evaluate
+from comotion.predict import FittedModel
+from comotion.report import Column, Table
+from comotion.simulate import bouncing_balls, charged_particles
+from comotion.systems import SYSTEMS, system
+from comotion.train import fit, recipe
+from comotion.train.fit import prepare, run_config
+
+TRAIN, TEST = 100, 30
+DRAWS = 20
+ROUNDS = ((5, 200), (16, 100))
+SEED = 0
+PAGE = Path(__file__).parent.parent / "docs" / "systems.md"
+HIDDEN = ("NODE-L", "BNODE-L", "GPODE-L", "I-NODE-L", "I-GPODE-L", "I-GPODE-L-S")
+FORMS = ("without-globals", "with-globals", "globals-observed")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system, single parts of it changed, and the data it is made for."""
+
+    system: str
+    data: str
+    parts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.system + "".join(f", {part} {value}" for part, value in self.parts.items())
+
+    @property
+    def config(self) -> SystemConfig:
+        return system(self.system, **self.parts)
+
+
+def cases() -> list[Case]:
+    named = [Case(name, "balls, positions" if name in HIDDEN else "balls") for name in SYSTEMS]
+    accumulations = [
+        Case(name, "balls", {"accumulation": kind})
+        for name in ("I-NODE", "I-BNODE", "I-GPODE")
+        for kind in ("nonlinear", "weighted")
+    ]
+    forms = [Case(f"{name}/{form}", "charges") for name in ("I-NODE", "I-GPODE") for form in FORMS]
+    radial = {"pair": "radial", "alone": "mirror", "encoder": "smoother", "scaling": "units"}
+    return [*named, Case("I-GPODE-S", "balls", radial), *accumulations, *forms]
+
+
+def scene(name: str) -> tuple[Trajectories, Trajectories]:
+    count = TRAIN + TEST
+    if name == "charges":
+        data = charged_particles(sequences=count, frames=60, seed=SEED)
+    else:
+        shown = name == "balls"
+        data = bouncing_balls(sequences=count, frames=40, noise="low", velocities=shown, seed=SEED)
+    train, test = data.split(TRAIN, TEST)
+    return train, test
+
+
+def quick(config: SystemConfig) -> Recipe:
+    """The rates, noise and start of the short recipe, fewer and smaller steps."""
+    short = recipe("short", config)
+    rate = short.stages[0].learning_rate
+    stages = tuple(Stage(horizon, steps, rate, "cosine") for horizon, steps in ROUNDS)
+    return dataclasses.replace(short, name="quick", stages=stages, windows=30)
+
+
+def measure(case: Case) -> None:
+    train, test = scene(case.data)
+    plan = quick(case.config)
+    config = run_config(case.config, plan, SEED, {})
+    cold = dataclasses.replace(config, recipe=dataclasses.replace(plan, warm_start=False))
+    before, _ = prepare(train, cold, key=jax.random.key(SEED))
+    start = time.perf_counter()
+    after = fit(train, system=case.config, recipe=plan, seed=SEED)
+    seconds = time.perf_counter() - start
+    scores = {"before": _scores(before, test), "after": _scores(after, test)}
+    row = {"system": case.name, "data": case.data, "parameters": _parameters(after)}
+    for when, found in scores.items():
+        for metric in ("crps_table", "mse_mean_table", "ell_table_all_draws"):
+            row[f"{metric}_{when}"] = round(found[metric], 3)
+    for reference in ("constant velocity", "climatology"):
+        row[f"crps_table {reference}"] = round(scores["after"].rows[reference]["crps_table"], 3)
+    row["spread_of_functions"] = float(f"{_spread_of_functions(after, test):.3g}")
+    if case.config.properties == "inferred":
+        row["correlation_with_charge"] = round(_correlation(after, test), 3)
+    append("learn", row | {"fit_seconds": round(seconds), "seed": SEED})
+
+
+def _scores(fitted: FittedModel, test: Trajectories) -> Scores:
+    return evaluate(fitted.predict(test, draws=DRAWS), test)
+
+
+def _parameters(fitted: FittedModel) -> int:
+    arrays = jax.tree.leaves(eqx.filter(fitted.model.dynamics, eqx.is_inexact_array))
+    return sum(array.size for array in arrays)
+
+
+def _spread_of_functions(fitted: FittedModel, test: Trajectories) -> float:
+    """How far forecasts under different drawn functions are apart when all else is the same.
+
+    Root mean square over the frames, in units of each state entry's own spread.
+    """
+    excerpts = fitted.excerpts(test)
+
+    @eqx.filter_jit
+    def follow(key: jax.Array) -> jax.Array:
+        law = fitted.model.dynamics.draw(key=key)
+
+        def one(excerpt: Any) -> jax.Array:
+            beliefs = fitted.model.encode(excerpt)
+            chance = jax.random.key(0)
+            grid = excerpt.window.grid
+            return fitted.model.draw_states(law, beliefs, excerpt, grid, key=chance)
+
+        return jax.vmap(one)(excerpts)
+
+    states = jnp.stack([follow(jax.random.key(draw)) for draw in range(5)])
+    size = jnp.std(states, axis=(0, 1, 2, 3))
+    return float(jnp.sqrt(jnp.mean((jnp.std(states, axis=0) / size) ** 2)))
+
+
+def _correlation(fitted: FittedModel, test: Trajectories) -> float:
+    """Of the inferred property's mean with the true charge, up to sign."""
+    properties = jax.vmap(fitted.model.encode)(fitted.excerpts(test)).properties
+    assert properties is not None
+    inferred = np.asarray(properties.mean).reshape(-1)
+    return float(abs(np.corrcoef(inferred, test.static.reshape(-1))[0, 1]))
+
+
+def read_rows() -> list[dict[str, Any]]:
+    path = RESULTS / "learn.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def write_page() -> None:
+    columns = (
+        Column("system"),
+        Column("data"),
+        Column("parameters", 0),
+        Column("CRPS before"),
+        Column("CRPS after"),
+        Column("constant velocity"),
+        Column("climatology"),
+        Column("ELL before", 1),
+        Column("ELL after", 1),
+        Column("spread of functions", 3),
+        Column("fit, s", 0),
+    )
+    fields = ("system", "data", "parameters", "crps_table_before", "crps_table_after")
+    fields += ("crps_table constant velocity", "crps_table climatology")
+    fields += ("ell_table_all_draws_before", "ell_table_all_draws_after")
+    fields += ("spread_of_functions", "fit_seconds")
+    found = read_rows()
+    table = Table("", columns, tuple(tuple(row[name] for name in fields) for row in found))
+    globals_found = "; ".join(
+        f"{row['system']} {row['correlation_with_charge']:.2f}"
+        for row in found
+        if "correlation_with_charge" in row
+    )
+    PAGE.write_text(
+        "# Every system learns\n\n"
+        "Written by `python benchmarks/learn.py --table` from `benchmarks/results/learn.jsonl`.\n\n"
+        "Each system is fitted for a minute or less to data it is made for, and forecasts "
+        f"sequences it has not seen, before and after. {TRAIN} training and {TEST} test "
+        f"sequences, seed {SEED}, {DRAWS} draws. Balls: three, "
+        "40 frames, low noise, forecast from 5; charges: five, 60 frames, properties read off "
+        "the first 49. CRPS and ELL are sums over objects and features, averaged over all frames; "
+        "lower CRPS and higher ELL are better.\n\n"
+        f"{table.to_markdown()}\n\n"
+        "*Spread of functions*: how far forecasts under different drawn functions are apart with "
+        "the same initial state, relative to the spread of the states: exactly zero for networks, "
+        "whose draws differ through the encoder only.\n\n"
+        f"Correlation of the inferred property with the true charge, up to sign: {globals_found}.\n"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", action="store_true", help="write docs/systems.md and stop")
+    parser.add_argument("--only", default="", help="systems whose name contains this")
+    chosen = parser.parse_args()
+    cache.enable()
+    if not chosen.table:
+        done = {row["system"] for row in read_rows()}
+        for case in cases():
+            if chosen.only in case.name and case.name not in done:
+                measure(case)
+    write_page()
+
+
+if __name__ == "__main__":
+    main()
