@@ -33,6 +33,7 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "windows": (1, None),
     "draws": (1, None),
     "clip": (0, None),
+    "matching": (0, None),
     "start_noise": (1e-9, None),
     "tolerance": (0, None),
     "velocity_tolerance": (0, None),
@@ -145,6 +146,8 @@ class Recipe:
     """learning rate of kernels and inducing inputs, as a share of that of the rest"""
     warm_start: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
+    matching: int = 0
+    """iterations of fitting rates and initial states directly, before trajectories are followed"""
     start_noise: float = 0.01
     """share of a feature's variance that its observation noise starts with"""
     tolerance: float = 0.0

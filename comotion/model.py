@@ -41,12 +41,15 @@ class Model(eqx.Module):
         """States at the times of `grid` under one drawn law and one draw of the beliefs."""
         key_initial, key_properties = jax.random.split(key)
         initial = beliefs.initial.draw(key=key_initial)
-        properties = self._properties(beliefs, excerpt, key=key_properties)
+        properties = self.draw_properties(beliefs, excerpt, key=key_properties)
         motion = Motion(field, properties, excerpt.window.neighbours)
         known = (grid.active, grid.controls[:-1], grid.controls[1:])
         return trajectory(self.integrator, motion, initial, grid.times, known)
 
-    def _properties(self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key) -> Float[Array, "A C"]:
+    def draw_properties(
+        self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key
+    ) -> Float[Array, "A C"]:
+        """Drawn from the beliefs where they are inferred, given with the data, or left out."""
         if beliefs.properties is not None:
             return beliefs.properties.draw(key=key)
         given = excerpt.window.properties

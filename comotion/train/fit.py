@@ -24,6 +24,7 @@ from comotion.predict import FittedModel
 from comotion.systems import DataShape, build, data_shape, start_from_data, state_layout, system
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.loop import Loop
+from comotion.train.match import match
 from comotion.train.progress import ProgressBar, Silent
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
@@ -83,18 +84,20 @@ def prepare(
     train: Trajectories, config: RunConfig, *, key: jax.Array
 ) -> tuple[FittedModel, Dataset]:
     """The untrained model with starting values from the data, and the data in its units."""
-    key_rows, key_build, key_warm = jax.random.split(key, 3)
+    key_rows, key_build, key_warm, key_match = jax.random.split(key, 4)
     shape = data_shape(train)
     layout = state_layout(config.system, shape)
     scaling = fit_scaling(train, config.system.scaling)
     dataset = to_dataset(train, scaling)
     windows = dataset.windows
-    smooth = denoised(windows, layout) if config.recipe.warm_start else windows
+    reads_rates = config.recipe.warm_start or config.recipe.matching > 0
+    smooth = denoised(windows, layout) if reads_rates else windows
     start = start_from_data(config.system, layout, windows, key=key_rows, smooth=smooth)
     model = build(config.system, shape, start, key=key_build)
     model = _with_noise(model, config.recipe, shape, start.feature_variance)
     if config.recipe.warm_start:
         model = warm_start(model, config, smooth, key=key_warm)
+    model = match(model, config, dataset, smooth, key=key_match)
     summary = summarise(train, config.system.encoder_frames)
     return FittedModel(model, scaling, summary, shape, config), dataset
 

@@ -71,9 +71,9 @@ class Sums(eqx.Module):
 
 
 def warm_start(model: Model, config: RunConfig, windows: Window, *, key: Key) -> Model:
-    """Only interacting systems of two Gaussian processes start warm; others come back as is."""
+    """For interacting systems of two Gaussian processes whose properties are known."""
     laws = laws_of(model)
-    if laws is None:
+    if laws is None or config.system.properties == "inferred":
         return model
     paths = _observed_paths(model, config, windows, key=key)
     some = jax.tree.map(lambda leaf: leaf[:FRAMES_FOR_EVIDENCE], paths)

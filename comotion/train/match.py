@@ -1,0 +1,152 @@
+"""Fit rates and initial states to smoothed data directly, before any trajectory is followed.
+
+The mean rate over an interval should be the field's at its middle, and the encoder's belief
+should hold the smoothed state: no differential equation is solved, so hundreds of steps cost
+seconds. Works for every kind of function, and for properties that have to be inferred.
+"""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from comotion._types import FAST, Key
+from comotion.config import RunConfig, Stage
+from comotion.data.batches import Dataset, Excerpt, Window, sample_excerpts
+from comotion.data.derivatives import finite_differences
+from comotion.dynamics import Scene
+from comotion.encode import Belief
+from comotion.model import Model
+from comotion.observe import FirstEntries
+from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
+from comotion.train.step import learning_rate
+
+WINDOWS = 50
+RESIDUAL = 0.3  # of a rate's own size: what midpoints and smoothing cannot be expected to explain
+BLUR = 0.03  # of a state: below this a belief is not asked to be sharper
+
+
+class Matching(eqx.Module):
+    """How well a batch is matched: log densities of rates and of states, and what they cost."""
+
+    rates: Float[Array, ""]
+    states: Float[Array, ""]
+    kl: Float[Array, ""]
+    count: Float[Array, ""]
+
+    @property
+    def loss(self) -> Float[Array, ""]:
+        return (self.kl - self.rates - self.states) / jnp.maximum(self.count, 1.0)
+
+
+def match(model: Model, config: RunConfig, dataset: Dataset, smooth: Window, *, key: Key) -> Model:
+    """States must be read off the observations: learned decoders come back as they are."""
+    steps = config.recipe.matching
+    if steps == 0 or not isinstance(model.observation.decoder, FirstEntries):
+        return model
+    frames = min(config.system.encoder_frames + 1, dataset.windows.times.shape[1])
+    opening = min(config.system.property_frames, dataset.windows.times.shape[1])
+    windows = min(WINDOWS, config.recipe.windows)
+    jumps = config.system.time == "discrete"
+    smoothed = Dataset(smooth, dataset.lengths)
+    size = _rate_size(smooth, model, jumps)
+    keys = jax.random.split(key, steps)
+
+    @eqx.filter_jit
+    def step(model: Model, state: AdamState, rate: Float[Array, ""], key: Key) -> tuple:
+        key_batch, key_draw = jax.random.split(key)
+        observed = sample_excerpts(dataset, frames, opening, windows, key=key_batch)
+        clean = sample_excerpts(smoothed, frames, opening, windows, key=key_batch).window
+
+        def loss(model: Model) -> Float[Array, ""]:
+            share = len(dataset) / windows
+            return matching(model, observed, clean, size, share, jumps, key=key_draw).loss
+
+        gradient = eqx.filter_grad(loss)(model)
+        finite = jnp.isfinite(gradient_norm(gradient))
+        rates = jax.tree.map(lambda _: rate, gradient)
+        updates, moved = adam_update(gradient, state, rates, clip=1.0)
+        after = (eqx.apply_updates(model, updates), moved)
+        return jax.tree.map(
+            lambda a, b: jnp.where(finite, a, b) if eqx.is_array(a) else a, after, (model, state)
+        )
+
+    stage = Stage(frames, steps, config.recipe.stages[0].learning_rate, "cosine")
+    state = adam_init(eqx.filter(model, eqx.is_inexact_array))
+    for done in range(steps):
+        rate = jnp.asarray(learning_rate(stage, done), FAST)
+        model, state = step(model, state, rate, keys[done])
+    return model
+
+
+def matching(
+    model: Model,
+    observed: Excerpt,
+    smooth: Window,
+    size: Float[Array, " D"],
+    share: float,
+    jumps: bool,
+    *,
+    key: Key,
+) -> Matching:
+    """`share` scales the batch up to all sequences; with `jumps` a rate is the whole change."""
+    layout = model.dynamics.layout
+    moving = layout.spatial * layout.vectors
+    key_field, key_properties = jax.random.split(key)
+    field = model.dynamics.draw(key=key_field)
+    beliefs = jax.vmap(model.encode)(observed)
+    seen = finite_differences(smooth, layout)
+    points = seen.states if jumps else 0.5 * (seen.states + seen.after)
+    rates = seen.after - seen.states if jumps else seen.rates
+
+    def predict(points: Array, excerpt: Excerpt, beliefs, key: Key) -> Float[Array, "J A D"]:
+        properties = model.draw_properties(beliefs, excerpt, key=key)
+        window = excerpt.window
+
+        def at(states: Array, controls: Array, active: Array) -> Float[Array, "A D"]:
+            return field(states, Scene(properties, controls, window.neighbours, active))
+
+        return jax.vmap(at)(points, window.controls[:-1], window.grid.active)
+
+    keys = jax.random.split(key_properties, points.shape[0])
+    errors = (jax.vmap(predict)(points, observed, beliefs, keys) - rates) / size[None, None, None]
+    density = -0.5 * (errors / RESIDUAL) ** 2
+    kl = jnp.sum(jnp.stack(list(model.dynamics.kl().values())))
+    if beliefs.properties is not None:
+        exists = jax.vmap(lambda window: window.exists)(observed.window)
+        kl = kl + share * jnp.sum(jax.vmap(lambda b, e: b.kl(e))(beliefs.properties, exists))
+    states = jax.vmap(_log_belief, in_axes=(0, 0, None))(beliefs.initial, smooth, moving)
+    return Matching(
+        rates=share * jnp.sum(jnp.where(seen.known[..., None], density, 0.0)[..., :moving]),
+        states=share * jnp.sum(states),
+        kl=kl,
+        count=share * jnp.sum(seen.known).astype(FAST) * moving,
+    )
+
+
+def _log_belief(belief: Belief, smooth: Window, moving: int) -> Float[Array, ""]:
+    """Of the smoothed state of each object in the frame it enters, as far as it is measured."""
+    entry = smooth.entry
+    objects = jnp.arange(entry.shape[0])
+    values, present = smooth.values[entry, objects], smooth.present[entry, objects]
+    known: Bool[Array, " A"] = jnp.all(present[:, :moving], axis=1)
+    factor = belief.factor[:, :moving, :moving]
+    blur = BLUR**2 * jnp.eye(moving, dtype=factor.dtype)[None]
+    lower = jnp.linalg.cholesky(factor @ jnp.swapaxes(factor, 1, 2) + blur)
+    error = (values[:, :moving] - belief.mean[:, :moving])[..., None]
+    whitened = jax.scipy.linalg.solve_triangular(lower, error, lower=True)[..., 0]
+    log_determinant = jnp.sum(jnp.log(jnp.diagonal(lower, axis1=1, axis2=2)), axis=1)
+    density = -0.5 * jnp.sum(whitened**2, axis=1) - log_determinant
+    constant = 0.5 * moving * math.log(2.0 * math.pi)
+    return jnp.sum(jnp.where(known, density - constant, 0.0))
+
+
+def _rate_size(smooth: Window, model: Model, jumps: bool) -> Float[Array, " D"]:
+    seen = finite_differences(smooth, model.dynamics.layout)
+    rates = seen.after - seen.states if jumps else seen.rates
+    known = seen.known[..., None]
+    squares = jnp.sum(jnp.where(known, rates**2, 0.0), axis=(0, 1, 2))
+    size = jnp.sqrt(squares / jnp.maximum(jnp.sum(known), 1).astype(FAST))
+    return jnp.where(size > 0, size, 1.0)
