@@ -34,7 +34,6 @@ from comotion.systems.shape import DataShape, state_layout
 from comotion.systems.start import FunctionStart, Start, coordinates
 
 START_NOISE = 0.1
-DECODER_HIDDEN = 128
 
 
 def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> Model:
@@ -42,7 +41,7 @@ def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> 
     key_dynamics, key_encoder, key_properties, key_decoder = jax.random.split(key, 4)
     observed = len(shape.features)
     return Model(
-        encoder=_encoder(config, shape, layout, key=key_encoder),
+        encoder=_encoder(config, shape, layout, start, key=key_encoder),
         property_encoder=_property_encoder(config, observed, key=key_properties),
         dynamics=_dynamics(config, layout, start, key=key_dynamics),
         integrator=_integrator(config),
@@ -120,7 +119,7 @@ def _integrator(config: SystemConfig) -> AbstractIntegrator:
 
 
 def _encoder(
-    config: SystemConfig, shape: DataShape, layout: Layout, *, key: Key
+    config: SystemConfig, shape: DataShape, layout: Layout, start: Start, *, key: Key
 ) -> AbstractInitialStateEncoder:
     if config.encoder == "smoother":
         return smoothing_encoder(layout, frames=config.encoder_frames)
@@ -129,6 +128,7 @@ def _encoder(
         len(shape.features),
         frames=config.encoder_frames,
         reads_times=shape.irregular,
+        glance=start.glance,
         key=key,
     )
 
@@ -147,8 +147,9 @@ def _property_encoder(config: SystemConfig, observed: int, *, key: Key) -> Prope
 
 
 def _observation(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -> Observation:
-    """The noise starts at a tenth of each feature's spread."""
-    variance = jnp.asarray(start.feature_variance * START_NOISE**2, FAST)
+    """The noise starts at a tenth of each feature's spread; at all of it for hidden states."""
+    share = 1.0 if layout.hidden else START_NOISE
+    variance = jnp.asarray(start.feature_variance * share**2, FAST)
     decoder = _decoder(config, layout, variance.shape[0], key=key)
     return Observation(decoder, jnp.log(variance), jnp.zeros_like(variance))
 
@@ -156,6 +157,7 @@ def _observation(config: SystemConfig, layout: Layout, start: Start, *, key: Key
 def _decoder(config: SystemConfig, layout: Layout, observed: int, *, key: Key) -> AbstractDecoder:
     if config.decoder == "identity":
         return FirstEntries(observed)
-    depth = 0 if config.decoder == "linear" else 1
-    network = eqx.nn.MLP(layout.state, observed, DECODER_HIDDEN, depth=depth, dtype=FAST, key=key)
-    return LearnedDecoder(network)
+    seen = layout.shown if layout.hidden else tuple(range(layout.state))
+    depth = 0 if config.decoder == "linear" else 2
+    network = eqx.nn.MLP(len(seen), observed, config.hidden_decoder, depth, dtype=FAST, key=key)
+    return LearnedDecoder(network, seen)
