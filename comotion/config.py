@@ -14,6 +14,7 @@ import tomli_w
 from comotion.errors import BadInput
 
 RANGES: dict[str, tuple[float, float | None]] = {
+    "hidden_axes": (1, 3),
     "latent": (0, None),
     "property_count": (1, None),
     "property_frames": (1, None),
@@ -22,6 +23,7 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "inducing_pair": (1, None),
     "events": (0, 1),
     "fourier_features": (1, None),
+    "hidden_decoder": (1, None),
     "hidden_alone": (1, None),
     "hidden_pair": (1, None),
     "nearest": (0, None),
@@ -77,6 +79,8 @@ class SystemConfig:
     """2: the rate of position is velocity, only accelerations are learned"""
     time: Literal["continuous", "discrete"] = "continuous"
     """an ODE, or one jump per frame"""
+    hidden_axes: int = 2
+    """axes of the hidden space when no positions are observed, only pixels for example"""
     hidden_velocity: bool = False
     """whether velocities that are not observed are part of the state"""
     latent: int = 0
@@ -95,6 +99,8 @@ class SystemConfig:
     """frames the initial-state encoder sees"""
     decoder: Literal["identity", "linear", "mlp"] = "identity"
     """from state to observation"""
+    hidden_decoder: int = 128
+    """hidden units of the decoder when it is a network"""
     scaling: Literal["none", "units"] = "none"
     """data as they are, or in units in which positions and velocities are about one"""
     kernel: Annotated[str, RowOf("comotion.gp", "KERNELS")] = "se"

@@ -33,6 +33,13 @@ class GivenGraph(AbstractGraph):
         return Neighbours(others, jnp.take_along_axis(allowed, others, axis=1))
 
 
+class EmptyGraph(AbstractGraph):
+    """Nobody hears anybody: the interaction is not even evaluated."""
+
+    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
+        return Neighbours(jnp.zeros((allowed.shape[0], 0), int), allowed[:, :0])
+
+
 class NearestGraph(AbstractGraph):
     """The `count` nearest allowed objects (None: all), no farther than `radius`."""
 

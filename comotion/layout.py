@@ -12,6 +12,8 @@ class Layout:
     extra: int = 0
     properties: int = 0
     controls: int = 0
+    hidden: bool = False
+    """whether no entry is observed as it is: what is seen (pixels) is decoded from the state"""
 
     @property
     def vectors(self) -> int:
@@ -29,6 +31,12 @@ class Layout:
     @property
     def velocity(self) -> slice:
         return slice(self.spatial, self.spatial * self.vectors)
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """All entries but velocities: a picture shows where things are, not how fast they move."""
+        entries = range(self.state)
+        return tuple(entries[self.position]) + tuple(entries[self.velocity.stop :])
 
     @property
     def blocks(self) -> tuple[int, ...]:

@@ -27,12 +27,13 @@ class FirstEntries(AbstractDecoder):
 
 
 class LearnedDecoder(AbstractDecoder):
-    """A network from state to observation; with no hidden layer it is linear."""
+    """A network from some entries of the state to observations; without hidden layer, linear."""
 
     network: eqx.nn.MLP
+    entries: tuple[int, ...] = eqx.field(static=True)
 
     def __call__(self, states: Float[Array, "*b D"]) -> Float[Array, "*b O"]:
-        flat = states.reshape(-1, states.shape[-1])
+        flat = states.reshape(-1, states.shape[-1])[:, jnp.asarray(self.entries)]
         return jax.vmap(self.network)(flat).reshape(*states.shape[:-1], -1)
 
 

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.graph import GivenGraph, NearestGraph, Neighbours, sum_over_neighbours
+from comotion.graph import EmptyGraph, GivenGraph, NearestGraph, Neighbours, sum_over_neighbours
 
 RNG = np.random.default_rng(0)
 POSITIONS = jnp.asarray(RNG.normal(size=(7, 2)), jnp.float32)
@@ -52,10 +52,11 @@ def test_the_cost_follows_the_edges():
     allowed = jnp.asarray(COMPLETE)
     assert GivenGraph()(POSITIONS, allowed).index.shape == (7, 6)
     assert NearestGraph(2)(POSITIONS, allowed).index.shape == (7, 2)
+    assert EmptyGraph()(POSITIONS, allowed).index.shape == (7, 0)
 
 
 def test_an_object_alone_hears_nobody():
-    for graph in (GivenGraph(), NearestGraph(2)):
+    for graph in (GivenGraph(), NearestGraph(2), EmptyGraph()):
         neighbours = graph(POSITIONS[:1], jnp.zeros((1, 1), bool))
         assert neighbours.index.shape == (1, 0)
         total = sum_over_neighbours(jnp.zeros((1, 0, 3), jnp.float32), neighbours.heard)

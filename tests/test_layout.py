@@ -26,3 +26,9 @@ def test_blocks_leave_out_what_is_empty():
 
 def test_properties_and_controls_are_no_part_of_the_state():
     assert Layout(2, properties=3, controls=2).state == 4
+
+
+def test_a_picture_shows_everything_but_velocities():
+    assert Layout(2, hidden=True).shown == (0, 1)
+    assert Layout(2, has_velocity=False, hidden=True).shown == (0, 1)
+    assert Layout(2, extra=2, hidden=True).shown == (0, 1, 4, 5)

@@ -61,14 +61,21 @@ def test_draws_scatter_around_the_means_with_the_noise_of_each_feature():
 def test_a_learned_decoder_acts_on_each_state_by_itself(depth):
     network = eqx.nn.MLP(4, 2, 8, depth=depth, dtype=jnp.float32, key=jax.random.key(0))
     states = jnp.asarray(STATES, jnp.float32)
-    decoded = LearnedDecoder(network)(states)
+    decoded = LearnedDecoder(network, (0, 1, 2, 3))(states)
     assert decoded.shape == (5, 3, 2)
     np.testing.assert_allclose(decoded[3, 1], network(states[3, 1]), rtol=1e-6)
 
 
 def test_without_a_hidden_layer_the_decoder_is_linear():
     network = eqx.nn.MLP(4, 2, 8, depth=0, dtype=jnp.float32, key=jax.random.key(0))
-    decode = LearnedDecoder(network)
+    decode = LearnedDecoder(network, (0, 1, 2, 3))
     a, b = (jnp.asarray(RNG.normal(size=(1, 4)), jnp.float32) for _ in range(2))
     middle = 0.5 * (decode(a) + decode(b))
     np.testing.assert_allclose(decode(0.5 * (a + b)), middle, rtol=1e-5, atol=1e-6)
+
+
+def test_a_learned_decoder_looks_at_its_entries_only():
+    network = eqx.nn.MLP(2, 3, 8, depth=1, dtype=jnp.float32, key=jax.random.key(0))
+    states = jnp.asarray(STATES, jnp.float32)
+    decoded = LearnedDecoder(network, (0, 3))(states)
+    np.testing.assert_allclose(decoded[3, 1], network(states[3, 1, jnp.array([0, 3])]), rtol=1e-6)

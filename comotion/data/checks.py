@@ -61,7 +61,7 @@ def leading_positions(features: Sequence[str]) -> int:
 def check_features(features: Sequence[str]) -> None:
     d = leading_positions(features)
     listed = ", ".join(features)
-    if d == 0:
+    if d == 0 and any(name in POSITIONS + VELOCITIES for name in features):
         raise BadInput(f"Features must begin with x, then y, then z; got ({listed}).")
     rest = features[d:]
     if any(name in VELOCITIES for name in rest):

@@ -52,9 +52,9 @@ def denoised(windows: Window, layout: Layout) -> Window:
     """The batch with smoothed positions and velocities as its values.
 
     Velocities that were not measured are found, and count as present where the position is.
-    States without a velocity come back as they are.
+    States without a velocity, and states that are hidden altogether, come back as they are.
     """
-    if not layout.has_velocity:
+    if layout.hidden or not layout.has_velocity:
         return windows
     (P, F, A, _), S = windows.values.shape, layout.spatial
     present = _with_velocity(windows.present, S)

@@ -61,14 +61,21 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def _space(self) -> str:
+        if self.spatial == 0:
+            return "no positions"
+        return (
+            f"{self.spatial}-D, velocities {'observed' if self.velocities_observed else 'hidden'}"
+        )
+
     def __str__(self) -> str:
         lines = [
             f"sequences   {self.sequences}",
             f"objects     {_span(self.objects)} in each sequence",
             f"frames      {_span(self.frames)} in each sequence",
             f"times       {self.steps or 'a single frame'}",
-            f"space       {self.spatial}-D, velocities "
-            + ("observed" if self.velocities_observed else "hidden"),
+            f"space       {self._space}",
             f"neighbours  {'all objects' if self.complete_graph else 'a given graph'}",
             f"missing     {self.missing:.1%} of the values, {self.gaps} gaps",
             f"traffic     {self.entering} objects enter late, {self.leaving} leave early",

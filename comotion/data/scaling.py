@@ -40,12 +40,16 @@ def identity_scaling(features: int, properties: int) -> Scaling:
 
 
 def unit_scaling(data: Trajectories) -> Scaling:
-    """Length unit: spread of positions; time unit: the time to cross it at typical speed."""
-    spatial = data.spatial
+    """Length unit: spread of positions; time unit: the time to cross it at typical speed.
+
+    Features without positions (pixels) are of one kind: one unit for all of them, and the time
+    in which they change by it.
+    """
+    spatial = data.spatial or len(data.features)
     positions = data.values[..., :spatial]
     centre = np.nanmean(positions, axis=(0, 1, 2))
     length = _spread(positions - centre)
-    speed = _spread(_velocities(data))
+    speed = _spread(_velocities(data, spatial))
     shift, scale = np.zeros(len(data.features)), np.ones(len(data.features))
     shift[:spatial], scale[:spatial] = centre, length
     rest = spatial
@@ -78,8 +82,8 @@ def _spread(values: np.ndarray) -> float:
     return spread if spread > 0.0 else 1.0
 
 
-def _velocities(data: Trajectories) -> np.ndarray:
+def _velocities(data: Trajectories, spatial: int) -> np.ndarray:
     if data.velocities_observed:
-        return data.values[..., data.spatial : 2 * data.spatial]
+        return data.values[..., spatial : 2 * spatial]
     steps = np.diff(data.times, axis=1)[:, :, None, None]
-    return np.diff(data.values[..., : data.spatial], axis=1) / steps
+    return np.diff(data.values[..., :spatial], axis=1) / steps

@@ -85,8 +85,8 @@ def _drift(
     filled, bins = np.unique(bins, return_inverse=True)
     mean_lead = np.bincount(bins, lead[reached]) / np.bincount(bins)
     errors = [
-        _binned_rms(bins, squared[reached][:, o], known[reached][:, o], len(filled))
-        for o in range(squared.shape[-1])
+        _binned_rms(bins, column, there, len(filled))
+        for column, there in zip(squared[reached].T, known[reached].T, strict=True)
     ]
     return mean_lead, np.stack(errors, axis=-1)
 

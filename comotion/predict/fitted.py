@@ -20,7 +20,9 @@ from comotion.data.batches import Excerpt, Grid, first, to_dataset
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
 from comotion.data.trajectories import Trajectories
+from comotion.dynamics import InteractingDynamics, Nonlinear
 from comotion.errors import BadInput
+from comotion.graph import EmptyGraph
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
 from comotion.predict.times import Plan, plan_forecast
@@ -47,6 +49,7 @@ class FittedModel:
         draws: int = 100,
         times: ArrayLike | float | None = None,
         seed: int = 0,
+        interaction: bool = True,
         solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
         on_draw: Callable[[int], None] | None = None,
     ) -> "xr.Dataset":
@@ -55,6 +58,7 @@ class FittedModel:
         `draws` functions and initial states are drawn; each is followed through the times of the
         data, or through `times` (one row for all sequences or one per sequence), also beyond the
         data. `trajectory` has the draws themselves, `observation` adds observation noise.
+        Without `interaction` every object moves by f_s alone, as if it were the only one.
 
         Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control;
         `on_draw` is called with the number of finished draws.
@@ -63,7 +67,7 @@ class FittedModel:
         asked = None if times is None else np.atleast_1d(np.asarray(times, float))
         whole = self.config.system.time == "discrete"
         plan = plan_forecast(data, asked, self.scaling, self.shape, whole)
-        model = self.model
+        model = self.model if interaction else _without_interaction(self.model, self.system)
         if solver != "fixed" and not whole:
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
         excerpts = self.excerpts(data)
@@ -74,7 +78,12 @@ class FittedModel:
             if on_draw is not None:
                 on_draw(number + 1)
         trajectories, observations = (np.stack(kind) for kind in zip(*results, strict=True))
-        return self._dataset(data, plan, trajectories, observations, seed)
+        forecast = self._dataset(data, plan, trajectories, observations, seed)
+        return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
+
+    @property
+    def system(self) -> str:
+        return self.config.system.name
 
     def save(self, path: str | Path) -> None:
         header = {
@@ -119,7 +128,7 @@ class FittedModel:
         fixed = self.config.system.who == "joint" or self.config.system.accumulation == "nonlinear"
         if fixed and objects != self.shape.objects:
             raise BadInput(
-                f"system '{self.config.system.name}' is one function of exactly "
+                f"system '{self.system}' is one function of exactly "
                 f"{self.shape.objects} objects, but the data have {objects}; "
                 "use an interacting system (I-…) for other numbers"
             )
@@ -151,7 +160,7 @@ class FittedModel:
                 "t": (("sequence", "time"), plan.times),
             },
             attrs={
-                "system": self.config.system.name,
+                "system": self.system,
                 "seed": seed,
                 "encoder_frames": self.config.system.encoder_frames,
             },
@@ -183,6 +192,19 @@ def load(path: str | Path) -> FittedModel:
         scaling=restored["scaling"],
         summary=TrainingSummary(**summary),
     )
+
+
+def _without_interaction(model: Model, name: str) -> Model:
+    dynamics = model.dynamics
+    if not isinstance(dynamics, InteractingDynamics) or isinstance(
+        dynamics.accumulation, Nonlinear
+    ):
+        raise BadInput(
+            f"system '{name}' does not keep what an object does alone apart from what others do "
+            "to it; use an interacting system (I-…) with accumulation='sum' or 'weighted'"
+        )
+    silent = dataclasses.replace(dynamics, graph=EmptyGraph())
+    return dataclasses.replace(model, dynamics=silent)
 
 
 def blank_summary(leads: int, features: int) -> TrainingSummary:

@@ -4,6 +4,7 @@ from comotion.report.animation import animate
 from comotion.report.fields import independent_field_figure, interaction_field_figure
 from comotion.report.figures import calibration_figure, forecast_figure, lead_figure
 from comotion.report.page import figure_png, write_page
+from comotion.report.pictures import picture_figure
 from comotion.report.tables import Column, Table, comparison_table, scores_table
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "independent_field_figure",
     "interaction_field_figure",
     "lead_figure",
+    "picture_figure",
     "scores_table",
     "write_page",
 ]

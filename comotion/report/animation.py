@@ -14,7 +14,7 @@ from PIL import Image
 from comotion.data import Trajectories
 from comotion.data.store import replacing
 from comotion.report import style
-from comotion.report.figures import objects_in_scene
+from comotion.report.figures import check_positions, objects_in_scene
 
 INCHES, DPI = 4.0, 110
 MOST_DRAWS = 40
@@ -34,6 +34,7 @@ def animate(
 
     Three dimensions are seen from above; in one, each object has its own line.
     """
+    check_positions(data)
     path = Path(path)
     objects = objects_in_scene(data, sequence, most=data.values.shape[2])
     truth = _in_plane(data.values[sequence][:, objects], data.spatial)

@@ -29,6 +29,7 @@ def forecast_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0)
 
     Bands are of observations, noise included. At most six objects are drawn.
     """
+    check_positions(data)
     coordinates = data.features[: data.spatial]
     objects = objects_in_scene(data, sequence)
     figure, panels = style.new_figure(
@@ -101,6 +102,13 @@ def lead_figure(scores: Scores) -> Figure:
         ],
     )
     return figure
+
+
+def check_positions(data: Trajectories) -> None:
+    if data.spatial == 0:
+        raise BadInput(
+            "The data have no positions to draw; if the features are pixels, use picture_figure."
+        )
 
 
 def objects_in_scene(data: Trajectories, sequence: int, most: int = MOST_OBJECTS) -> list[int]:

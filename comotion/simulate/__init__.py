@@ -12,6 +12,7 @@ from comotion.simulate.bouncing_balls import bouncing_balls
 from comotion.simulate.charged_particles import advance as advance_charges
 from comotion.simulate.charged_particles import charged_particles
 from comotion.simulate.noise import LEVELS, add_noise, noise_level, noise_sd
+from comotion.simulate.render import render_discs
 from comotion.simulate.springs import advance as advance_springs
 from comotion.simulate.springs import springs
 
@@ -27,6 +28,7 @@ __all__ = [
     "charged_particles",
     "noise_level",
     "noise_sd",
+    "render_discs",
     "springs",
 ]
 

@@ -30,15 +30,13 @@ from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Obse
 from comotion.systems.shape import DataShape, coordinates, state_layout
 from comotion.systems.start import Start
 
-DECODER_HIDDEN = 128
-
 
 def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> Model:
     layout = state_layout(config, shape)
     key_dynamics, key_encoder, key_properties, key_decoder = jax.random.split(key, 4)
     observed = len(shape.features)
     return Model(
-        encoder=_encoder(config, shape, layout, key=key_encoder),
+        encoder=_encoder(config, shape, layout, start, key=key_encoder),
         property_encoder=_property_encoder(config, observed, key=key_properties),
         dynamics=_dynamics(config, layout, start, key=key_dynamics),
         integrator=_integrator(config),
@@ -80,7 +78,7 @@ def _integrator(config: SystemConfig) -> AbstractIntegrator:
 
 
 def _encoder(
-    config: SystemConfig, shape: DataShape, layout: Layout, *, key: Key
+    config: SystemConfig, shape: DataShape, layout: Layout, start: Start, *, key: Key
 ) -> AbstractInitialStateEncoder:
     if config.encoder == "smoother":
         return smoothing_encoder(layout, frames=config.encoder_frames)
@@ -89,6 +87,7 @@ def _encoder(
         len(shape.features),
         frames=config.encoder_frames,
         reads_times=shape.irregular,
+        glance=start.glance,
         key=key,
     )
 
@@ -116,6 +115,7 @@ def _observation(config: SystemConfig, layout: Layout, start: Start, *, key: Key
 def _decoder(config: SystemConfig, layout: Layout, observed: int, *, key: Key) -> AbstractDecoder:
     if config.decoder == "identity":
         return FirstEntries(observed)
-    depth = 0 if config.decoder == "linear" else 1
-    network = eqx.nn.MLP(layout.state, observed, DECODER_HIDDEN, depth=depth, dtype=FAST, key=key)
-    return LearnedDecoder(network)
+    seen = layout.shown if layout.hidden else tuple(range(layout.state))
+    depth = 0 if config.decoder == "linear" else 2
+    network = eqx.nn.MLP(len(seen), observed, config.hidden_decoder, depth, dtype=FAST, key=key)
+    return LearnedDecoder(network, seen)

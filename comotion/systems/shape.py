@@ -47,18 +47,24 @@ def data_shape(data: Trajectories) -> DataShape:
 
 
 def state_layout(config: SystemConfig, shape: DataShape) -> Layout:
-    """The state holds velocities if they are observed, or hidden but part of the system."""
+    """The state holds velocities if they are observed, or hidden but part of the system.
+
+    Data without positions have a state that is hidden as a whole.
+    """
+    hidden = shape.spatial == 0
+    spatial = config.hidden_axes if hidden else shape.spatial
     has_velocity = shape.velocities_observed or config.hidden_velocity
-    moving = shape.spatial * (2 if has_velocity else 1)
-    observed_moving = shape.spatial * (2 if shape.velocities_observed else 1)
-    others = len(shape.features) - observed_moving
+    moving = spatial * (2 if has_velocity else 1)
+    observed_moving = spatial * (2 if shape.velocities_observed else 1)
+    others = 0 if hidden else len(shape.features) - observed_moving
     extra = max(others, config.latent - moving)
     layout = Layout(
-        spatial=shape.spatial,
+        spatial=spatial,
         has_velocity=has_velocity,
         extra=extra,
         properties=_property_count(config, shape),
         controls=len(shape.controls),
+        hidden=hidden,
     )
     _check(config, layout, shape, others)
     return layout
@@ -77,6 +83,16 @@ def _property_count(config: SystemConfig, shape: DataShape) -> int:
 
 
 def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) -> None:
+    if layout.hidden and config.decoder == "identity":
+        raise BadInput(
+            f"none of the {len(shape.features)} features is a position, so nothing observed is the "
+            "state itself; name the positions x, y, z, or use decoder='mlp'"
+        )
+    if layout.hidden and len(shape.features) < layout.spatial:
+        raise BadInput(
+            f"{len(shape.features)} features cannot tell {layout.spatial} hidden positions apart; "
+            "set hidden_axes to no more than there are features"
+        )
     if layout.extra and not all(part.takes_extra for part in coordinates(config, layout)):
         raise BadInput(
             f"coordinates '{config.alone}' and '{config.pair}' speak of positions and velocities "
@@ -95,9 +111,10 @@ def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) 
             f"radius={config.radius:g} is in the data's units, which scaling='units' changes; "
             "use scaling='none', or nearest instead of radius"
         )
-    if config.encoder == "smoother" and (layout.extra or not layout.has_velocity):
+    unfit = layout.hidden or layout.extra or not layout.has_velocity
+    if config.encoder == "smoother" and unfit:
         raise BadInput(
-            "the smoothing encoder is for states of positions and velocities only; "
+            "the smoothing encoder is for states of observed positions and velocities only; "
             "use encoder='gru'"
         )
     if others and layout.has_velocity and not shape.velocities_observed:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +13,7 @@ from comotion._types import FAST, Key
 from comotion.config import SystemConfig
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.data.batches import Window
+from comotion.data.components import Components, principal_components
 from comotion.data.derivatives import Snapshots, finite_differences
 from comotion.dynamics import ACCUMULATIONS, Encounters, joint_inputs
 from comotion.errors import BadInput
@@ -20,6 +22,7 @@ from comotion.layout import Layout
 from comotion.systems.shape import coordinates
 
 MOST_ROWS = 10_000
+GLANCE = 20
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Start:
 
     functions: dict[str, FunctionRequest]
     feature_variance: Float[np.ndarray, " O"]
+    glance: Components | None
+    """what an encoder of hidden positions looks at first"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ def start_from_data(
     sizes = _rate_sizes(moments)
     return Start(
         functions=_function_starts(config, layout, moments, sizes, key=key_rows),
-        feature_variance=_feature_variance(windows),
+        feature_variance=_feature_variance(windows, together=layout.hidden),
+        glance=glance(windows) if layout.hidden else None,
     )
 
 
@@ -89,14 +95,19 @@ def blank_start(config: SystemConfig, layout: Layout, objects: int, observed: in
     )
     sizes, key = np.ones(learned), jax.random.key(0)
     functions = _function_starts(config, layout, moments, sizes, key=key)
-    return Start(functions, feature_variance=np.ones(observed))
+    width = min(GLANCE, observed)
+    blank = Components(jnp.zeros(observed, FAST), jnp.zeros((observed, width), FAST))
+    return Start(functions, np.ones(observed), blank if layout.hidden else None)
 
 
 def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, key: Key) -> Moments:
     """Properties still to be inferred are drawn from their prior.
 
     In discrete time the rate is the whole change from frame to frame, and there is no path.
+    Where positions are hidden, the leading components of what is seen stand in for them.
     """
+    if layout.hidden:
+        windows = _with_scores(windows, glance(windows), layout.spatial)
     seen = finite_differences(windows, layout)
     if config.time == "discrete":
         seen = Snapshots(seen.states, seen.states, seen.after - seen.states, seen.known)
@@ -117,6 +128,19 @@ def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, k
         known=np.asarray(seen.known).reshape(P * J, A),
         neighbours=np.asarray(neighbours).reshape(P * J, A, A),
     )
+
+
+def glance(windows: Window) -> Components:
+    """Enough components to tell where things are."""
+    return principal_components(windows, min(GLANCE, windows.values.shape[-1]))
+
+
+def _with_scores(windows: Window, components: Components, axes: int) -> Window:
+    """Windows in which the leading components are observed instead of the features."""
+    scores = components.scores(windows.values)[..., :axes]
+    complete = jnp.all(windows.present, axis=-1, keepdims=True)
+    present = jnp.broadcast_to(complete, scores.shape)
+    return eqx.tree_at(lambda w: (w.values, w.present), windows, (scores, present))
 
 
 def eventful_rows(
@@ -243,6 +267,8 @@ def _rows(inputs: Array) -> Float[np.ndarray, "N I"]:
     return np.asarray(inputs, np.float64).reshape(-1, inputs.shape[-1])
 
 
-def _feature_variance(windows: Window) -> Float[np.ndarray, " O"]:
+def _feature_variance(windows: Window, *, together: bool) -> Float[np.ndarray, " O"]:
+    """`together`: the mean over all features for each, since some pixels are never lit."""
     values = np.where(windows.present, windows.values, np.nan)
-    return np.nanvar(values, axis=(0, 1, 2)).clip(1e-12)
+    variance = np.nanvar(values, axis=(0, 1, 2))
+    return (np.full_like(variance, variance.mean()) if together else variance).clip(1e-12)

@@ -105,6 +105,8 @@ def prepare(
 def _with_noise(
     model: Model, recipe: Recipe, shape: DataShape, variance: Float[np.ndarray, " O"]
 ) -> Model:
+    # Before a hidden state is learned, nothing of what is observed is explained.
+    share = 1.0 if model.dynamics.layout.hidden else recipe.start_noise
     tolerance = recipe.tolerance * variance
     if shape.velocities_observed:
         velocities = slice(shape.spatial, 2 * shape.spatial)
@@ -112,7 +114,7 @@ def _with_noise(
     return eqx.tree_at(
         lambda m: (m.observation.log_noise_variance, m.observation.tolerance),
         model,
-        (jnp.asarray(np.log(recipe.start_noise * variance), FAST), jnp.asarray(tolerance, FAST)),
+        (jnp.asarray(np.log(share * variance), FAST), jnp.asarray(tolerance, FAST)),
     )
 
 

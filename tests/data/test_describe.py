@@ -114,3 +114,9 @@ def test_a_feature_without_values_is_told_as_such():
     values[..., 1] = np.nan
     seen = describe(Trajectories.from_arrays(values)).features["y"]
     assert (seen.low, seen.high, str(seen)) == (None, None, "no values")
+
+
+def test_data_without_positions_say_so():
+    sensors = Trajectories.from_arrays(circle().values[..., :2], features=["light", "sound"])
+    assert "space       no positions" in str(describe(sensors))
+    assert "space       2-D, velocities observed" in str(describe(circle()))

@@ -89,3 +89,16 @@ def test_data_that_do_not_move_are_not_divided_by_zero():
 def test_single_precision_stays_single_precision_on_the_way_back():
     scaling = unit_scaling(swinging())
     assert scaling.to_data(np.zeros((2, 4), np.float32)).dtype == np.float32
+
+
+def test_features_without_positions_share_one_unit_and_set_the_time_they_change_in():
+    """Two sensors of a rotation, one ten times as sensitive, and one that never changes."""
+    times = np.linspace(0.0, 6.0, 200)
+    phases = RNG.uniform(0, 6, size=(20, 1, 3))
+    angle = 2.0 * times[None, :, None] + phases
+    values = np.stack([10 * np.cos(angle) + 3, np.sin(angle), np.full_like(angle, 7.0)], axis=-1)
+    data = Trajectories.from_arrays(values, times, features=["strong", "weak", "dead"])
+    scaling = unit_scaling(data)
+    np.testing.assert_allclose(scaling.shift, values.mean(axis=(0, 1, 2)))
+    np.testing.assert_allclose(scaling.scale, np.sqrt(values.var(axis=(0, 1, 2)).mean()))
+    assert float(scaling.time) == pytest.approx(0.5, rel=0.05)

@@ -29,6 +29,7 @@ def test_importing_the_room_loads_nothing_heavy():
 @pytest.mark.parametrize(
     ("features", "spatial", "observed"),
     [
+        (("brightness", "heading"), 0, False),
         (("x",), 1, False),
         (("x", "vx"), 1, True),
         (("x", "y"), 2, False),
@@ -190,6 +191,8 @@ def with_value(array: np.ndarray, index: tuple, value: float) -> np.ndarray:
         ),
         ({"object_names": [["a"]]}, "object_names must give 1 × 2 names"),
         ({"object_names": [["a", "a"]]}, "The object name 'a' is used twice"),
+        ({"features": ["heading", "x"]}, r"Features must begin with x, then y, then z; got"),
+        ({"features": ["vx", "vy"]}, r"Features must begin with x, then y, then z; got"),
         ({"features": ["y", "x"]}, r"Features must begin with x, then y, then z; got \(y, x\)"),
         ({"features": ["x", "vy"]}, r"come vx or no velocity; got \(x, vy\)"),
         ({"features": ["x", "z"]}, "Feature 'z' is out of place"),

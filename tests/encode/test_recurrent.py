@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.data.components import Components
 from comotion.encode import recurrent_encoder
 from comotion.layout import Layout
 
@@ -127,3 +128,35 @@ def test_an_object_never_seen_still_gets_a_finite_belief(make_window, encode):
     belief = encode(encoder(), make_window(values))
     assert jnp.all(jnp.isfinite(belief.mean))
     assert jnp.all(jnp.diagonal(belief.factor, axis1=1, axis2=2) > 0)
+
+
+@pytest.mark.parametrize("extra", [0, 2])
+def test_hidden_states_start_from_a_straight_line_through_the_leading_scores(make_window, extra):
+    """With heads that say nothing, means are intercept and slope of scores; gaps are left out."""
+    directions = RNG.normal(size=(6, 3))
+    glance = Components(jnp.ones(6, jnp.float32), jnp.asarray(directions, jnp.float32))
+    layout, times = Layout(2, extra=extra, hidden=True), np.array([0.0, 0.5, 1.5, 2.0])
+    made = recurrent_encoder(
+        layout, 6, frames=4, reads_times=True, glance=glance, key=jax.random.key(0)
+    )
+    silent = jax.tree.map(lambda leaf: leaf * 0 if eqx.is_array(leaf) else leaf, made.heads)
+    made = eqx.tree_at(lambda e: e.heads, made, silent)
+    values = RNG.normal(size=(4, 2, 6))
+    values[1, 0, 4] = np.nan
+    mean = made(make_window(values, times), jnp.ones(6, jnp.float32)).mean
+    scores = (values - 1.0) @ directions[:, :2]
+    for a, frames in ((0, [0, 2, 3]), (1, [0, 1, 2, 3])):
+        slope, intercept = np.polyfit(times[frames], scores[frames, a], 1)
+        expected = np.concatenate([intercept, slope, np.zeros(extra)])
+        np.testing.assert_allclose(mean[a], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_scores_are_not_learned(make_window):
+    glance = Components(jnp.ones(6, jnp.float32), jnp.ones((6, 3), jnp.float32))
+    made = recurrent_encoder(
+        Layout(2, hidden=True), 6, frames=4, reads_times=False, glance=glance, key=jax.random.key(0)
+    )
+    window = make_window(RNG.normal(size=(4, 2, 6)))
+    gradient = eqx.filter_grad(lambda e: e(window, jnp.ones(6, jnp.float32)).mean.sum())(made)
+    assert not np.any(gradient.glance.directions)
+    assert np.any(gradient.cell.weight_ih)

@@ -218,3 +218,17 @@ def test_systems_without_functions_of_positions_are_refused(name, sentence):
 def test_impossible_wishes_are_refused(arguments, sentence):
     with pytest.raises(BadInput, match=sentence):
         fields(untrained(orbits(2), "I-NODE"), **arguments)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("function", ["gp", "mlp", "bnn"])
+def test_every_kind_of_function_shows_both_laws_and_how_unsure_it_is(function, order):
+    fitted = untrained(orbits(2), "I-GPODE", function=function, order=order)
+    shown = fields(fitted, draws=3, resolution=3)
+    components = ["x", "y"] if order == 2 else ["x", "y", "vx", "vy"]
+    assert shown["component"].values.tolist() == components
+    for name, figure in (("f_s", independent_field_figure), ("f_b", interaction_field_figure)):
+        assert np.isfinite(shown[name]).all()
+        spread = shown[name].std("draw").values
+        assert (spread > 0).all() if function != "mlp" else (spread == 0).all()
+        figure(shown)

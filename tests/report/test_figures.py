@@ -6,7 +6,14 @@ from matplotlib.collections import PolyCollection
 
 from comotion.data import BadInput, Trajectories
 from comotion.evaluate import METRICS, calibration_curve, evaluate
-from comotion.report import calibration_figure, figure_png, forecast_figure, lead_figure
+from comotion.report import (
+    animate,
+    calibration_figure,
+    figure_png,
+    forecast_figure,
+    lead_figure,
+    picture_figure,
+)
 
 
 def _height_at(band: PolyCollection, time: float) -> tuple[float, float]:
@@ -96,3 +103,18 @@ def test_threads_draw_the_same_picture(planar):
         thread.join()
     assert len(pictures) == 2
     assert pictures[0] == pictures[1]
+
+
+def test_what_has_no_positions_is_not_drawn_over_positions(planar, tmp_path):
+    forecast, data = planar
+    sensors = Trajectories.from_arrays(data.values, data.times, features=["light", "sound"])
+    with pytest.raises(BadInput, match="no positions to draw"):
+        forecast_figure(forecast, sensors)
+    with pytest.raises(BadInput, match="no positions to draw"):
+        animate(forecast, sensors, 0, tmp_path / "moving.gif")
+
+
+def test_what_is_no_square_picture_is_not_drawn_as_one(planar):
+    forecast, data = planar
+    with pytest.raises(BadInput, match="2 features from 'x' on are not the pixels"):
+        picture_figure(forecast, data)

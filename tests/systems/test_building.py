@@ -30,6 +30,7 @@ from comotion.systems import (
 )
 
 KEY = jax.random.key(0)
+RNG = np.random.default_rng(0)
 TINY = {
     "inducing_alone": 6,
     "inducing_pair": 6,
@@ -37,6 +38,9 @@ TINY = {
     "hidden_alone": 6,
     "hidden_pair": 6,
 }
+
+
+SENSORS = {"spatial": 0, "velocities": False, "others": "abcde"}
 
 
 def built(data, config: SystemConfig) -> Any:
@@ -225,6 +229,17 @@ def test_a_blank_start_gives_a_model_of_the_same_structure(make_data, parts):
         ({"order": 2, "time": "discrete"}, {}, "use order=1 with time='discrete'"),
         ({"radius": 2.0, "scaling": "units"}, {}, "radius=2 is in the data's units"),
         ({}, {"frames": 1}, "no sequence has two frames"),
+        ({}, SENSORS, "none of the 5 features is a position"),
+        (
+            {"decoder": "mlp", "hidden_axes": 3},
+            SENSORS | {"others": "ab"},
+            "2 features cannot tell",
+        ),
+        (
+            {"decoder": "mlp", "hidden_velocity": True, "encoder": "smoother"},
+            SENSORS,
+            "the smoothing encoder is for states of observed positions",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_the_data_are_refused_in_one_sentence(
@@ -265,3 +280,32 @@ def test_a_joint_system_has_as_many_parameters_as_its_interacting_partner(
         return sum(a.size for a in arrays)
 
     assert parameters(joint) == pytest.approx(parameters(partner), rel=0.05)
+
+
+@pytest.mark.parametrize("velocity", [True, False])
+def test_data_without_positions_have_a_hidden_state_that_a_network_decodes(make_data, velocity):
+    config = system("I-GPODE", decoder="mlp", hidden_velocity=velocity, hidden_axes=3, latent=8)
+    model = built(make_data(**SENSORS), config)
+    layout = model.dynamics.layout
+    assert (layout.spatial, layout.has_velocity, layout.state) == (3, velocity, 8)
+    assert rates_shape(model) == (3, 8)
+    states = RNG.normal(size=(2, 8)).astype(np.float32)
+    decoded = np.asarray(model.observation.decoder(jnp.asarray(states)))
+    assert decoded.shape == (2, 5)
+    faster = states.copy()
+    faster[:, 3:6] += 1.0
+    same = np.allclose(model.observation.decoder(jnp.asarray(faster)), decoded)
+    assert same is velocity
+
+
+def test_functions_of_a_hidden_state_start_where_its_leading_components_are(make_data):
+    data = make_data(**SENSORS, frames=30)
+    model = built(data, system("I-GPODE", decoder="mlp"))
+    rows = data.values.reshape(-1, 5)
+    left = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[0][:, :2]
+    scores = np.abs(left * np.sqrt(len(rows))).reshape(2, 30, 3, 2)
+    inputs = np.abs(np.asarray(model.dynamics.alone.inducing_inputs)[:, :2])
+    assert np.all(inputs <= scores.max(axis=(0, 1, 2)) + 1e-4)
+    assert np.all(inputs.max(axis=0) > 0.5)
+    noise = model.observation.noise_variance
+    np.testing.assert_allclose(noise, rows.var(axis=0).mean(), rtol=1e-4)
