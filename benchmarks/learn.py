@@ -122,7 +122,7 @@ def _parameters(fitted: FittedModel) -> int:
 def _spread_of_functions(fitted: FittedModel, test: Trajectories) -> float:
     """How far forecasts under different drawn functions are apart when all else is the same.
 
-    Root mean square over the frames, in units of each state entry's own spread.
+    From pairs of draws, over all frames, in units of each state entry's own spread.
     """
     excerpts = fitted.excerpts(test)
 
@@ -138,9 +138,10 @@ def _spread_of_functions(fitted: FittedModel, test: Trajectories) -> float:
 
         return jax.vmap(one)(excerpts)
 
-    states = jnp.stack([follow(jax.random.key(draw)) for draw in range(5)])
+    states = jnp.stack([follow(jax.random.key(draw)) for draw in range(6)])
     size = jnp.std(states, axis=(0, 1, 2, 3))
-    return float(jnp.sqrt(jnp.mean((jnp.std(states, axis=0) / size) ** 2)))
+    apart = (states[1::2] - states[::2]) / size
+    return float(jnp.sqrt(0.5 * jnp.mean(apart**2)))
 
 
 def _correlation(fitted: FittedModel, test: Trajectories) -> float:

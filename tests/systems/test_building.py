@@ -43,8 +43,8 @@ TINY = {
 SENSORS = {"spatial": 0, "velocities": False, "others": "abcde"}
 
 
-def built(data, config: SystemConfig) -> Any:
-    config = replace(config, **TINY)
+def built(data, config: SystemConfig, **sizes: Any) -> Any:
+    config = replace(config, **TINY | sizes)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(len(data.features), len(data.static_names)))
     start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
@@ -272,8 +272,9 @@ def test_a_joint_system_has_as_many_parameters_as_its_interacting_partner(
     joint, partner, covariance, make_data
 ):
     def parameters(name):
-        config = system(name, covariance=covariance, inducing_alone=200, inducing_pair=300)
-        functions = built(make_data(), config).dynamics.functions().values()
+        config = system(name, covariance=covariance)
+        model = built(make_data(), config, inducing_alone=200, inducing_pair=300, hidden_pair=64)
+        functions = model.dynamics.functions().values()
         arrays = jax.tree.leaves([eqx.filter(f, eqx.is_inexact_array) for f in functions])
         if covariance == "full":  # half of each square array is never used
             return sum(a.size if a.ndim < 3 else a.size // 2 for a in arrays)
