@@ -58,20 +58,22 @@ def fit(
     if folder is not None:
         folder.open(config, resume)
     key_start, key_train = jax.random.split(jax.random.key(seed))
-    fitted, dataset = prepare(train, config, key=key_start)
     identity = fingerprint(train)
-    state = first_state(fitted.model)
-    if folder is not None:
-        state = folder.restore(state, identity)
     watching = sys.stderr.isatty() if progress is None else progress
     watcher = ProgressBar(config.recipe) if watching else Silent()
-    held_out = None if valid is None else to_dataset(valid, fitted.scaling)
-    loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
     try:
-        loop.run(key=key_train)
-    except KeyboardInterrupt:
-        loop.save()
-        watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
+        watcher.say("compiling, and finding a start from the data")
+        fitted, dataset = prepare(train, config, key=key_start)
+        state = first_state(fitted.model)
+        if folder is not None:
+            state = folder.restore(state, identity)
+        held_out = None if valid is None else to_dataset(valid, fitted.scaling)
+        loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
+        try:
+            loop.run(key=key_train)
+        except KeyboardInterrupt:
+            loop.save()
+            watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
     finally:
         watcher.close()
     fitted = dataclasses.replace(fitted, model=loop.state.model)

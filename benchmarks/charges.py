@@ -1,0 +1,68 @@
+"""What is a property worth that must be inferred? `python benchmarks/charges.py`
+
+Five charges, whose sign is given with the data, inferred from the first 49 frames, or left out;
+everything else is the same. 1000 training sequences, 100 to choose on, 100 to be judged on.
+"""
+
+import argparse
+import dataclasses
+import time
+
+from learn import correlation_with_charge, scores_of
+from rows import append
+
+from comotion import cache
+from comotion.simulate import charged_particles
+from comotion.systems import FORMS, system
+from comotion.train import fit, recipe
+
+SYSTEM = "I-GPODE-S"
+PARTS = {
+    "pair": "radial",
+    "alone": "mirror",
+    "encoder": "smoother",
+    "scaling": "units",
+    "kernel": "matern32",
+    "inducing_alone": 50,
+    "inducing_pair": 100,
+    "fourier_features": 128,
+    "property_encoder": "large",
+}
+TRAIN, CHOICE, TEST = 1000, 100, 100
+FRAMES = 100
+MATCHING = 1500
+
+
+def measure(form: str, judge: str, seed: int) -> None:
+    data = charged_particles(sequences=TRAIN + CHOICE + TEST, frames=FRAMES, seed=seed)
+    train, choice, test = data.split(TRAIN, CHOICE, TEST)
+    config = system(f"{SYSTEM}/{form}", **PARTS)
+    plan = dataclasses.replace(recipe("short", config), matching=MATCHING)
+    start = time.perf_counter()
+    fitted = fit(train, system=config, recipe=plan, seed=seed)
+    row = {"system": config.name, "judged_on": judge, "fit_seconds": 0}
+    row["fit_seconds"] = round(time.perf_counter() - start)
+    shown = test if judge == "test" else choice
+    scores = scores_of(fitted, shown)
+    for metric in ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95"):
+        row[metric] = round(scores[metric], 3)
+    for reference in ("constant velocity", "climatology"):
+        row[f"crps_table {reference}"] = round(scores.rows[reference]["crps_table"], 3)
+    if config.properties == "inferred":
+        row |= correlation_with_charge(fitted, shown)
+    append("charges", row | {"sequences": TRAIN, "seed": seed})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--form", choices=list(FORMS), help="only this one")
+    parser.add_argument("--judge", choices=("choice", "test"), default="choice")
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    cache.enable()
+    for form in [chosen.form] if chosen.form else FORMS:
+        measure(form, chosen.judge, chosen.seed)
+
+
+if __name__ == "__main__":
+    main()
