@@ -6,6 +6,7 @@ seconds. Works for every kind of function, and for properties that have to be in
 """
 
 import math
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
@@ -21,9 +22,10 @@ from comotion.encode import Belief
 from comotion.model import Model
 from comotion.observe import FirstEntries
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
-from comotion.train.step import learning_rate
+from comotion.train.step import choose, learning_rate
 
 WINDOWS = 50
+CLIP = 1.0
 RESIDUAL = 0.3  # of a rate's own size: what midpoints and smoothing cannot be expected to explain
 BLUR = 0.03  # of a state: below this a belief is not asked to be sharper
 
@@ -41,44 +43,65 @@ class Matching(eqx.Module):
         return (self.kl - self.rates - self.states) / jnp.maximum(self.count, 1.0)
 
 
+@dataclass(frozen=True)
+class MatchPlan:
+    """What is fixed while a step is compiled."""
+
+    frames: int
+    opening: int
+    windows: int
+    jumps: bool
+    """whether time is discrete: a rate is then the whole change to the next frame"""
+
+
 def match(model: Model, config: RunConfig, dataset: Dataset, smooth: Window, *, key: Key) -> Model:
     """States must be read off the observations: learned decoders come back as they are."""
     steps = config.recipe.matching
     if steps == 0 or not isinstance(model.observation.decoder, FirstEntries):
         return model
-    frames = min(config.system.encoder_frames + 1, dataset.windows.times.shape[1])
-    opening = min(config.system.property_frames, dataset.windows.times.shape[1])
-    windows = min(WINDOWS, config.recipe.windows)
-    jumps = config.system.time == "discrete"
+    longest = dataset.windows.times.shape[1]
+    plan = MatchPlan(
+        frames=min(config.system.encoder_frames + 1, longest),
+        opening=min(config.system.property_frames, longest),
+        windows=min(WINDOWS, config.recipe.windows),
+        jumps=config.system.time == "discrete",
+    )
     smoothed = Dataset(smooth, dataset.lengths)
-    size = _rate_size(smooth, model, jumps)
-    keys = jax.random.split(key, steps)
-
-    @eqx.filter_jit
-    def step(model: Model, state: AdamState, rate: Float[Array, ""], key: Key) -> tuple:
-        key_batch, key_draw = jax.random.split(key)
-        observed = sample_excerpts(dataset, frames, opening, windows, key=key_batch)
-        clean = sample_excerpts(smoothed, frames, opening, windows, key=key_batch).window
-
-        def loss(model: Model) -> Float[Array, ""]:
-            share = len(dataset) / windows
-            return matching(model, observed, clean, size, share, jumps, key=key_draw).loss
-
-        gradient = eqx.filter_grad(loss)(model)
-        finite = jnp.isfinite(gradient_norm(gradient))
-        rates = jax.tree.map(lambda _: rate, gradient)
-        updates, moved = adam_update(gradient, state, rates, clip=1.0)
-        after = (eqx.apply_updates(model, updates), moved)
-        return jax.tree.map(
-            lambda a, b: jnp.where(finite, a, b) if eqx.is_array(a) else a, after, (model, state)
-        )
-
-    stage = Stage(frames, steps, config.recipe.stages[0].learning_rate, "cosine")
+    size = _rate_size(smooth, model, plan.jumps)
+    stage = Stage(plan.frames, steps, config.recipe.stages[0].learning_rate, "cosine")
     state = adam_init(eqx.filter(model, eqx.is_inexact_array))
-    for done in range(steps):
+    for done, step_key in enumerate(jax.random.split(key, steps)):
         rate = jnp.asarray(learning_rate(stage, done), FAST)
-        model, state = step(model, state, rate, keys[done])
+        model, state = _step(model, state, dataset, smoothed, size, rate, plan, key=step_key)
     return model
+
+
+@eqx.filter_jit
+def _step(
+    model: Model,
+    state: AdamState,
+    dataset: Dataset,
+    smoothed: Dataset,
+    size: Float[Array, " D"],
+    rate: Float[Array, ""],
+    plan: MatchPlan,
+    *,
+    key: Key,
+) -> tuple[Model, AdamState]:
+    key_batch, key_draw = jax.random.split(key)
+    cuts = (plan.frames, plan.opening, plan.windows)
+    observed = sample_excerpts(dataset, *cuts, key=key_batch)
+    clean = sample_excerpts(smoothed, *cuts, key=key_batch).window  # the same cuts
+
+    def loss(model: Model) -> Float[Array, ""]:
+        share = len(dataset) / plan.windows
+        return matching(model, observed, clean, size, share, plan.jumps, key=key_draw).loss
+
+    gradient = eqx.filter_grad(loss)(model)
+    rates = jax.tree.map(lambda _: rate, gradient)
+    updates, moved = adam_update(gradient, state, rates, clip=CLIP)
+    finite = jnp.isfinite(gradient_norm(gradient))
+    return choose(finite, (eqx.apply_updates(model, updates), moved), (model, state))
 
 
 def matching(
@@ -91,7 +114,7 @@ def matching(
     *,
     key: Key,
 ) -> Matching:
-    """`share` scales the batch up to all sequences; with `jumps` a rate is the whole change."""
+    """`share` scales the batch up to all sequences."""
     layout = model.dynamics.layout
     moving = layout.spatial * layout.vectors
     key_field, key_properties = jax.random.split(key)

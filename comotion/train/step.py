@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -16,6 +17,7 @@ from comotion.objective import Bound, evidence_bound
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
 LAST_RATE = 0.02
+Tree = TypeVar("Tree")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def train_step(
     stay = eqx.tree_at(
         lambda s: (s.iteration, s.skipped), state, (state.iteration + 1, state.skipped + 1)
     )
-    return _choose(finite, after, stay), StepInfo(bound, norm, finite)
+    return choose(finite, after, stay), StepInfo(bound, norm, finite)
 
 
 @eqx.filter_jit
@@ -127,5 +129,6 @@ def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model
     return jax.tree_util.tree_map_with_path(of_leaf, gradient)
 
 
-def _choose(condition: Bool[Array, ""], yes: TrainState, no: TrainState) -> TrainState:
+def choose(condition: Bool[Array, ""], yes: Tree, no: Tree) -> Tree:
+    """One of two alike trees, array by array."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b) if eqx.is_array(a) else a, yes, no)
