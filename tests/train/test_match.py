@@ -73,12 +73,9 @@ def test_what_is_missing_does_not_count(balls):
         smooth = eqx.tree_at(
             lambda w: (w.values, w.present), windows, (values, windows.present & ~hole)
         )
-        excerpts = jax.tree.map(lambda leaf: leaf, fitted.excerpts(balls))
-        excerpts = eqx.tree_at(lambda e: e.window, excerpts, windows)
+        excerpts = eqx.tree_at(lambda e: e.window, fitted.excerpts(balls), windows)
         size = jnp.ones(layout.state, jnp.float32)
         return matching(fitted.model, excerpts, smooth, size, 1.0, False, key=jax.random.key(1))
 
     np.testing.assert_allclose(with_values(0.0).count, with_values(5.0).count)
     np.testing.assert_allclose(with_values(0.0).states, with_values(5.0).states, rtol=1e-6)
-    others = with_values(0.0).rates - with_values(5.0).rates  # heard by the other objects only
-    assert jnp.isfinite(others)

@@ -20,7 +20,9 @@ from comotion.train.fit import prepare, run_config
 def cold_start(data, **parts):
     parts = {"scaling": "units", "encoder": "smoother", **parts}
     short = recipe("short", system("I-GPODE-S"))
-    config = run_config("I-GPODE-S", dataclasses.replace(short, warm_start=False, matching=0), 0, parts)
+    config = run_config(
+        "I-GPODE-S", dataclasses.replace(short, warm_start=False, matching=0), 0, parts
+    )
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
     laws = warm_start.laws_of(fitted.model)
     assert laws is not None
