@@ -17,14 +17,19 @@ class Snapshots(eqx.Module):
     known: Bool[Array, "P J A"]
 
 
-def finite_differences(windows: Window, layout: Layout) -> Snapshots:
-    """`windows` is a batch; entries of the state that are never observed are zero."""
+def finite_differences(windows: Window, layout: Layout, *, jumps: bool = False) -> Snapshots:
+    """`windows` is a batch; entries of the state that are never observed are zero.
+
+    With `jumps` time is discrete: a rate is the whole change to the next frame, and there is no
+    path between the frames.
+    """
     states, known = _states(windows, layout)
     steps = jnp.diff(windows.times, axis=1)[:, :, None, None]
-    safe = jnp.where(steps > 0, steps, 1.0)
-    rates = jnp.diff(states, axis=1) / safe
     both = known[:, :-1] & known[:, 1:] & (steps[..., 0] > 0)
-    return Snapshots(states[:, :-1], states[:, 1:], rates, both)
+    before, after = states[:, :-1], states[:, 1:]
+    if jumps:
+        return Snapshots(before, before, after - before, both)
+    return Snapshots(before, after, (after - before) / jnp.where(steps > 0, steps, 1.0), both)
 
 
 def _states(windows: Window, layout: Layout) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from comotion.config import SystemConfig
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.data.batches import Window
 from comotion.data.components import Components, principal_components
-from comotion.data.derivatives import Snapshots, finite_differences
+from comotion.data.derivatives import finite_differences
 from comotion.dynamics import ACCUMULATIONS, Encounters, joint_inputs
 from comotion.errors import BadInput
 from comotion.functions import FunctionRequest
@@ -103,14 +103,11 @@ def blank_start(config: SystemConfig, layout: Layout, objects: int, observed: in
 def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, key: Key) -> Moments:
     """Properties still to be inferred are drawn from their prior.
 
-    In discrete time the rate is the whole change from frame to frame, and there is no path.
     Where positions are hidden, the leading components of what is seen stand in for them.
     """
     if layout.hidden:
         windows = _with_scores(windows, glance(windows), layout.spatial)
-    seen = finite_differences(windows, layout)
-    if config.time == "discrete":
-        seen = Snapshots(seen.states, seen.states, seen.after - seen.states, seen.known)
+    seen = finite_differences(windows, layout, jumps=config.time == "discrete")
     P, J, A, _ = seen.states.shape
     properties = {
         "none": jnp.zeros((P, A, 0), FAST),

@@ -51,7 +51,6 @@ class MatchPlan:
     opening: int
     windows: int
     jumps: bool
-    """whether time is discrete: a rate is then the whole change to the next frame"""
 
 
 def match(model: Model, config: RunConfig, dataset: Dataset, smooth: Window, *, key: Key) -> Model:
@@ -120,9 +119,8 @@ def matching(
     key_field, key_properties = jax.random.split(key)
     field = model.dynamics.draw(key=key_field)
     beliefs = jax.vmap(model.encode)(observed)
-    seen = finite_differences(smooth, layout)
-    points = seen.states if jumps else 0.5 * (seen.states + seen.after)
-    rates = seen.after - seen.states if jumps else seen.rates
+    seen = finite_differences(smooth, layout, jumps=jumps)
+    points = 0.5 * (seen.states + seen.after)
 
     def predict(points: Array, excerpt: Excerpt, beliefs, key: Key) -> Float[Array, "J A D"]:
         properties = model.draw_properties(beliefs, excerpt, key=key)
@@ -134,7 +132,9 @@ def matching(
         return jax.vmap(at)(points, window.controls[:-1], window.grid.active)
 
     keys = jax.random.split(key_properties, points.shape[0])
-    errors = (jax.vmap(predict)(points, observed, beliefs, keys) - rates) / size[None, None, None]
+    errors = (jax.vmap(predict)(points, observed, beliefs, keys) - seen.rates) / size[
+        None, None, None
+    ]
     density = -0.5 * (errors / RESIDUAL) ** 2
     kl = jnp.sum(jnp.stack(list(model.dynamics.kl().values())))
     if beliefs.properties is not None:
@@ -167,9 +167,8 @@ def _log_belief(belief: Belief, smooth: Window, moving: int) -> Float[Array, ""]
 
 
 def _rate_size(smooth: Window, model: Model, jumps: bool) -> Float[Array, " D"]:
-    seen = finite_differences(smooth, model.dynamics.layout)
-    rates = seen.after - seen.states if jumps else seen.rates
+    seen = finite_differences(smooth, model.dynamics.layout, jumps=jumps)
     known = seen.known[..., None]
-    squares = jnp.sum(jnp.where(known, rates**2, 0.0), axis=(0, 1, 2))
+    squares = jnp.sum(jnp.where(known, seen.rates**2, 0.0), axis=(0, 1, 2))
     size = jnp.sqrt(squares / jnp.maximum(jnp.sum(known), 1).astype(FAST))
     return jnp.where(size > 0, size, 1.0)

@@ -2,6 +2,7 @@
 
 from comotion.config import Recipe, Stage, SystemConfig
 from comotion.errors import BadInput
+from comotion.train.warm_start import solvable
 
 
 def paper(system: SystemConfig) -> Recipe:
@@ -20,14 +21,12 @@ def short(system: SystemConfig) -> Recipe:
     The tolerance keeps the bound of long windows smooth and the functions' posterior broad.
     """
     rate = 1e-2 if system.function == "gp" else 2e-3
-    solvable = system.function == "gp" and system.who == "interacting"
-    solvable &= system.accumulation == "sum" and system.properties != "inferred"
-    rounds = ((16, 200), (33, 100)) if solvable else ((5, 250), (16, 150), (33, 100))
+    rounds = ((16, 200), (33, 100)) if solvable(system) else ((5, 250), (16, 150), (33, 100))
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
         warm_start=True,
-        matching=0 if solvable and system.encoder == "smoother" else 300,
+        matching=0 if solvable(system) and system.encoder == "smoother" else 300,
         clip=1.0,
         kernel_rate=0.1,
         tolerance=0.05,
