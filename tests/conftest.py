@@ -1,8 +1,21 @@
-import jax
+import os
+import tempfile
 
-import comotion._types  # noqa: F401  (turns on 64-bit types before any array is made)
+# Many tests build a program that an earlier one has built, here or in a process it started. One
+# folder for each worker: a program that another one is just writing cannot be read.
+COMPILED = tempfile.TemporaryDirectory(prefix="comotion-compiled-", ignore_cleanup_errors=True)
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": COMPILED.name,
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    # Most of the time would go into optimising programs that run once.
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+
+import jax  # noqa: E402
+
+import comotion._types  # noqa: E402, F401  (turns on 64-bit types before any array is made)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
-# Most of the time would go into optimising programs that run once.
-jax.config.update("jax_disable_most_optimizations", True)
+assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX came too early"

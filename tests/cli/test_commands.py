@@ -90,7 +90,7 @@ def test_a_parser_that_is_asked_for_nothing_wrong_returns_the_options():
         parse(Options, "validate", ["file.csv", "more"])
 
 
-def test_a_reader_that_stops_reading_is_no_error(comotion, environment):
+def test_a_reader_that_stops_reading_is_no_error(comotion):
     quiet = "import os; r, w = os.pipe(); os.close(r); os.dup2(w, 1)"
     done = comotion("systems", "--json", python=quiet)
     assert (done.returncode, done.stderr) == (141, "")

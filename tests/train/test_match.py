@@ -18,6 +18,7 @@ from comotion.train.match import matching
 
 SMALL = {"hidden_alone": 16, "hidden_pair": 16, "inducing_alone": 8, "inducing_pair": 8}
 STEPS = 60
+measured = eqx.filter_jit(matching)
 
 
 def prepared(data, name, steps=STEPS, **parts):
@@ -35,7 +36,7 @@ def score(data, name, steps, **parts):
     smooth = denoised(dataset.windows, layout)
     jumps = fitted.config.system.time == "discrete"
     excerpts = fitted.excerpts(data)
-    return matching(fitted.model, excerpts, smooth, size, 1.0, jumps, key=jax.random.key(1))
+    return measured(fitted.model, excerpts, smooth, size, 1.0, jumps, key=jax.random.key(1))
 
 
 @pytest.mark.parametrize("name", ["NODE", "I-BNODE", "I-GPSSM"])
@@ -75,7 +76,7 @@ def test_what_is_missing_does_not_count(balls):
         )
         excerpts = eqx.tree_at(lambda e: e.window, fitted.excerpts(balls), windows)
         size = jnp.ones(layout.state, jnp.float32)
-        return matching(fitted.model, excerpts, smooth, size, 1.0, False, key=jax.random.key(1))
+        return measured(fitted.model, excerpts, smooth, size, 1.0, False, key=jax.random.key(1))
 
     np.testing.assert_allclose(with_values(0.0).count, with_values(5.0).count)
     np.testing.assert_allclose(with_values(0.0).states, with_values(5.0).states, rtol=1e-6)
