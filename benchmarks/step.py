@@ -1,32 +1,44 @@
-"""Seconds per training step and per compilation: `python benchmarks/step.py`.
+"""Seconds per training step, beside the least they could be: `python benchmarks/step.py`.
 
 Two systems on 100 sequences of three noise-free balls: the paper's parts (I-GPODE, M = 250/250,
-256 features, RK4 with one step per frame) and those of the demo. Best of several steps.
+256 features, RK4 with one step per frame) and those of the demo. Best of several steps; the floor
+(`floor.py`) is measured in the same minute.
 """
 
+import argparse
 import time
 
 import jax
 import jax.numpy as jnp
+from floor import Function, floor
 from rows import append
 
+from comotion import cache
 from comotion.cli.demo import DEMO_SYSTEM
 from comotion.config import Recipe, Stage
+from comotion.devices import everywhere, one_thread_each
+from comotion.dynamics import InteractingDynamics
+from comotion.functions import SparseGP
+from comotion.model import Model
 from comotion.simulate import bouncing_balls
 from comotion.train.fit import prepare, run_config
 from comotion.train.step import first_state, step_plan, train_step
 
-REPEATS = 8
+REPEATS = 12
 SYSTEMS = {"paper": {"system": "I-GPODE"}, "demo": DEMO_SYSTEM}
+SEQUENCES, OBJECTS = 100, 3
+HORIZONS = (5, 16, 33)
 
 
+@one_thread_each()
 def measure(name: str, horizon: int) -> None:
     choices = dict(SYSTEMS[name])
     stage = Stage(horizon, 1, 1e-3)
     config = run_config(choices.pop("system"), Recipe(stages=(stage,)), 0, choices)
-    data = bouncing_balls(sequences=100, seed=0)
+    data = bouncing_balls(sequences=SEQUENCES, objects=OBJECTS, seed=0)
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
-    state, plan = first_state(fitted.model), step_plan(config.recipe, stage, 100, 1)
+    plan = step_plan(config.recipe, stage, 100, 1)
+    state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
 
     def step() -> float:
         start = time.perf_counter()
@@ -35,11 +47,32 @@ def measure(name: str, horizon: int) -> None:
         return time.perf_counter() - start
 
     compiling, best = step(), min(step() for _ in range(REPEATS))
+    least = floor(asked(fitted.model), horizon)
+    best = min(best, *(step() for _ in range(REPEATS)))
     row = {"system": name, "horizon": horizon, "seconds": round(best, 4)}
+    row |= {"floor_seconds": round(least, 4), "ratio": round(best / least, 2)}
     append("step", row | {"compile_seconds": round(compiling, 1), "seed": 0})
 
 
+def asked(model: Model) -> list[Function]:
+    """What a stage of the solver asks of f_s and f_b, for all objects of all sequences."""
+    dynamics = model.dynamics
+    assert isinstance(dynamics, InteractingDynamics)
+    mirrored = 4 if dynamics.alone.in_size == 2 else 1  # two axes, each also mirrored
+    heard = 1 if dynamics.pair_coordinates.opposite else OBJECTS - 1
+    counts = (("alone", mirrored), ("pair", heard))
+    return [_function(getattr(dynamics, name), SEQUENCES * OBJECTS * n) for name, n in counts]
+
+
+def _function(gp: SparseGP, rows: int) -> Function:
+    return Function(rows, gp.in_size, len(gp.inducing_inputs), gp.num_features, gp.out_size)
+
+
 if __name__ == "__main__":
-    for name in SYSTEMS:
-        for horizon in (5, 16, 33):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--system", choices=list(SYSTEMS), help="only this one")
+    chosen = parser.parse_args()
+    cache.enable()
+    for name in [chosen.system] if chosen.system else SYSTEMS:
+        for horizon in HORIZONS:
             measure(name, horizon)

@@ -1,6 +1,7 @@
 """Who hears whom: every graph becomes a list of neighbours per object, so cost follows edges."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -17,6 +18,9 @@ class Neighbours(eqx.Module):
 class AbstractGraph(eqx.Module):
     """Turns positions and permissions into neighbours; called anew along the trajectory."""
 
+    in_turn: ClassVar[bool] = False
+    """whether every object `a` lists all the others, in the order a+1, a+2, …"""
+
     @abstractmethod
     def __call__(
         self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]
@@ -25,6 +29,8 @@ class AbstractGraph(eqx.Module):
 
 class GivenGraph(AbstractGraph):
     """All pairs the data allow: complete unless the data carry a graph of their own."""
+
+    in_turn: ClassVar[bool] = True
 
     def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
         count = allowed.shape[0]
@@ -54,6 +60,14 @@ class NearestGraph(AbstractGraph):
         order = jnp.argsort(squared, axis=1)[:, :count]
         heard = jnp.take_along_axis(squared, order, axis=1) <= self.radius**2
         return Neighbours(order, heard & jnp.take_along_axis(allowed, order, axis=1))
+
+
+def from_both_sides(messages: Float[Array, "A H R"]) -> Float[Array, "A K R"]:
+    """All messages, in turn, from those of the first half, where those of a pair are opposite."""
+    count = messages.shape[0]
+    back = jnp.arange((count - 1) // 2, 0, -1)
+    sender = (jnp.arange(count)[:, None] - back[None]) % count
+    return jnp.concatenate([messages, -messages[sender, back[None] - 1]], axis=1)
 
 
 def sum_over_neighbours(

@@ -52,6 +52,9 @@ class AbstractAloneCoordinates(AbstractCoordinates):
 class AbstractPairCoordinates(AbstractCoordinates):
     """Inputs of f_b for an object and one it hears, and the rates its outputs stand for."""
 
+    opposite: ClassVar[bool] = False
+    """whether the two objects of a pair always get opposite rates, so that one tells both"""
+
     @abstractmethod
     def inputs(self, actor: Actor, other: Actor) -> Float[Array, "*k I"]: ...
 

@@ -42,10 +42,12 @@ class RadialPair(AbstractPairCoordinates):
     """f_b = n·a(s) + t·b(s) in the local frame of the pair.
 
     With scalar Gaussian processes a and b this is the matrix-valued kernel n nᵀ k_a + t tᵀ k_b:
-    turning, shifting or mirroring the scene does the same to every draw. Without the tangential
-    part b, the two objects of a pair get opposite rates: Newton's third law holds exactly.
+    turning, shifting or mirroring the scene does the same to every draw. The scalars s are the
+    same for both objects of a pair, which therefore get opposite rates: their total momentum
+    stays. Without the tangential part b, their angular momentum does too.
     """
 
+    opposite: ClassVar[bool] = True
     layout: Layout = eqx.field(static=True)
     vectors: int = eqx.field(static=True)
     tangential: bool = eqx.field(static=True)

@@ -9,7 +9,7 @@ from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinat
 from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
 from comotion.functions import AbstractDraw, AbstractRandomFunction
-from comotion.graph import AbstractGraph, Neighbours
+from comotion.graph import AbstractGraph, Neighbours, from_both_sides
 from comotion.layout import Layout
 
 
@@ -75,13 +75,19 @@ class InteractingField(AbstractField):
         self, own: Float[Array, "A R"], actors: Actor, neighbours: Neighbours
     ) -> Messages:
         count, heard = neighbours.index.shape
-        hearing = jax.tree.map(lambda leaf: leaf.repeat(heard, axis=0), actors)
-        others = jax.tree.map(lambda leaf: leaf[neighbours.index.reshape(-1)], actors)
-        received = self.interaction(hearing, others)  # (A*K, R)
+        halved = self.graph.in_turn and self.pair_coordinates.opposite
+        asked = count // 2 if halved else heard
+        others = jax.tree.map(lambda leaf: leaf[neighbours.index], actors)  # (A, K, …)
+        received = self.interaction(
+            jax.tree.map(lambda leaf: leaf.repeat(asked, axis=0), actors),
+            jax.tree.map(
+                lambda leaf: leaf[:, :asked].reshape(count * asked, leaf.shape[2]), others
+            ),
+        ).reshape(count, asked, own.shape[1])
         return Messages(
             own=own,
-            received=received.reshape(count, heard, own.shape[1]),
+            received=from_both_sides(received) if halved else received,
             heard=neighbours.heard,
             actors=actors,
-            others=jax.tree.map(lambda leaf: leaf.reshape(count, heard, leaf.shape[1]), others),
+            others=others,
         )

@@ -1,7 +1,8 @@
 """A fitted model: forecasts, and the file it is kept in."""
 
 import dataclasses
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,16 +11,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from comotion import checkpoint
-from comotion._types import Key
+from comotion._types import Key, Keys
 from comotion.config import RunConfig, from_dict, to_dict
 from comotion.data.batches import Excerpt, Grid, first, to_dataset
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
 from comotion.data.trajectories import Trajectories
+from comotion.devices import everywhere, mesh_of, one_thread_each, over_parts
 from comotion.dynamics import InteractingDynamics, Nonlinear
 from comotion.errors import BadInput
 from comotion.graph import EmptyGraph
@@ -30,6 +33,8 @@ from comotion.systems import DataShape, blank_start, build, state_layout
 
 if TYPE_CHECKING:
     import xarray as xr
+
+SEQUENCES_TOGETHER = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,7 @@ class FittedModel:
     shape: DataShape
     config: RunConfig
 
+    @one_thread_each()
     def predict(
         self,
         data: Trajectories,
@@ -72,12 +78,11 @@ class FittedModel:
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
         excerpts = self.excerpts(data)
         results = []
-        for number, key in enumerate(jax.random.split(jax.random.key(seed), draws)):
-            trajectory, observation = _one_draw(model, excerpts, plan.grids, key)
-            results.append(tuple(self._in_data_units(v, plan) for v in (trajectory, observation)))
+        for done, chunk in _chunks(model, excerpts, plan.grids, draws, seed):
+            results.append(tuple(self._in_data_units(values, plan) for values in chunk))
             if on_draw is not None:
-                on_draw(number + 1)
-        trajectories, observations = (np.stack(kind) for kind in zip(*results, strict=True))
+                on_draw(done)
+        trajectories, observations = (np.concatenate(kind) for kind in zip(*results, strict=True))
         forecast = self._dataset(data, plan, trajectories, observations, seed)
         return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
 
@@ -112,10 +117,10 @@ class FittedModel:
         arrays = {name: jnp.asarray(value) for name, value in summary.items()}
         return {"model": self.model, "scaling": self.scaling, "summary": arrays}
 
-    def _in_data_units(self, values: Float[Array, "P K A O"], plan: Plan) -> np.ndarray:
+    def _in_data_units(self, values: Float[np.ndarray, "L P K A O"], plan: Plan) -> np.ndarray:
         rows = np.arange(len(plan.wanted))[:, None]
-        wanted = self.scaling.to_data(np.asarray(values)[rows, plan.wanted])
-        return np.where(plan.alive[..., None], wanted, np.float32(np.nan))
+        wanted = self.scaling.to_data(values[:, rows, plan.wanted])
+        return np.where(plan.alive[None, ..., None], wanted, np.float32(np.nan))
 
     def _check(self, data: Trajectories, draws: int) -> None:
         if draws < 1:
@@ -216,7 +221,39 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
     )
 
 
+def _chunks(
+    model: Model, excerpts: Excerpt, grids: Grid, draws: int, seed: int
+) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
+    """Draws, some on each device at once: how many are done, and those of this chunk.
+
+    Memory is that of one chunk. Few sequences alone would leave a device waiting for its own
+    overhead, so it follows them under several laws together.
+    """
+    devices = jax.local_devices()[:draws]
+    mesh = mesh_of(devices)
+    sequences = grids.times.shape[0]
+    together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
+    size = together * len(devices)
+    keys = jax.random.split(jax.random.key(seed), draws)
+    shared = everywhere((model, excerpts, grids), mesh)
+    for start in range(0, draws, size):
+        numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
+        chunk = _some_draws(*shared, keys[numbers], mesh)
+        done = min(start + size, draws)
+        trajectory, observation = (np.asarray(values)[: done - start] for values in chunk)
+        yield done, (trajectory, observation)
+
+
 @eqx.filter_jit
+def _some_draws(
+    model: Model, excerpts: Excerpt, grids: Grid, keys: Keys, mesh: Mesh | None
+) -> tuple[Float[Array, "L P K A O"], Float[Array, "L P K A O"]]:
+    def part(shared: tuple[Model, Excerpt, Grid], keys: Keys) -> tuple[Array, Array]:
+        return jax.vmap(lambda key: _one_draw(*shared, key))(keys)
+
+    return over_parts(part, mesh, (model, excerpts, grids), keys)
+
+
 def _one_draw(
     model: Model, excerpts: Excerpt, grids: Grid, key: Key
 ) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:

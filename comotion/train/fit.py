@@ -18,6 +18,7 @@ from comotion.data.denoise import denoised
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
+from comotion.devices import as_first_process, on_one, one_thread_each
 from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import FittedModel
@@ -31,6 +32,7 @@ from comotion.train.step import first_state
 from comotion.train.warm_start import warm_start
 
 
+@one_thread_each()
 def fit(
     train: Trajectories,
     *,
@@ -51,10 +53,11 @@ def fit(
     had happened. Ctrl-C stops early and returns what was learned so far.
 
     Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
-    `valid` is only watched, never trained on.
+    `valid` is only watched, never trained on. After `jax.distributed.initialize`, every process
+    makes the same call: all devices share the work, the first process writes the files.
     """
     config = run_config(system, recipe, seed, parts)
-    folder = None if out is None else RunFolder(Path(out))
+    folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:
         folder.open(config, resume)
     key_start, key_train = jax.random.split(jax.random.key(seed))
@@ -67,6 +70,7 @@ def fit(
         state = first_state(fitted.model)
         if folder is not None:
             state = folder.restore(state, identity)
+        state = as_first_process(state)
         held_out = None if valid is None else to_dataset(valid, fitted.scaling)
         loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
         try:
@@ -76,7 +80,7 @@ def fit(
             watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
     finally:
         watcher.close()
-    fitted = dataclasses.replace(fitted, model=loop.state.model)
+    fitted = dataclasses.replace(fitted, model=on_one(loop.state.model))
     if folder is not None:
         fitted.save(folder.model)
     return fitted

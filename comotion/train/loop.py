@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from comotion._types import FAST, Key
 from comotion.config import RunConfig, Stage
 from comotion.data.batches import Dataset
+from comotion.devices import everywhere
 from comotion.functions import SparseGP
 from comotion.model import Model
 from comotion.objective import Bound
@@ -65,17 +66,19 @@ class Loop:
     ) -> None:
         frames = self.train.windows.times.shape[1]
         plan = step_plan(self.config.recipe, stage, frames, self.config.system.property_frames)
+        self.state = everywhere(self.state, plan.mesh)
+        train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.horizon} frames")
         for number in range(done, stage.iterations):
             rate = learning_rate(stage, number)
             self.state, info = train_step(
-                self.state, self.train, key_train, jnp.asarray(rate, FAST), plan
+                self.state, train, key_train, jnp.asarray(rate, FAST), plan
             )
             if number % LOG_EVERY == 0 or number == stage.iterations - 1:
                 self._stop_if_lost(stage)
                 row = _row(info, begin + number + 1, stage, rate)
-                if self.valid is not None and number % VALIDATE_EVERY == 0:
-                    bound = held_out_bound(self.state.model, self.valid, key_valid, plan)
+                if valid is not None and number % VALIDATE_EVERY == 0:
+                    bound = held_out_bound(self.state.model, valid, key_valid, plan)
                     row["valid_elbo"] = float(bound.elbo / bound.observations)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:

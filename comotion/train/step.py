@@ -7,11 +7,13 @@ from typing import TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import Key
 from comotion.config import Recipe, Stage
-from comotion.data.batches import Dataset, sample_excerpts
+from comotion.data.batches import Dataset, Excerpt, sample_excerpts
+from comotion.devices import mesh_for
 from comotion.model import Model
 from comotion.objective import Bound, evidence_bound
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
@@ -30,6 +32,7 @@ class StepPlan:
     draws: int
     clip: float
     kernel_rate: float
+    mesh: Mesh | None
 
 
 class TrainState(eqx.Module):
@@ -58,6 +61,7 @@ def step_plan(recipe: Recipe, stage: Stage, frames: int, opening: int) -> StepPl
         draws=recipe.draws,
         clip=recipe.clip,
         kernel_rate=recipe.kernel_rate,
+        mesh=mesh_for(recipe.windows),
     )
 
 
@@ -83,7 +87,7 @@ def train_step(
     batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
 
     def loss(model: Model) -> tuple[Float[Array, ""], Bound]:
-        bound = evidence_bound(model, batch, len(dataset), draws=plan.draws, key=key_bound)
+        bound = _bound(model, batch, dataset, plan, key=key_bound)
         return -bound.elbo / jnp.maximum(bound.observations, 1.0), bound
 
     (_, bound), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
@@ -108,7 +112,12 @@ def held_out_bound(model: Model, dataset: Dataset, key: Key, plan: StepPlan) -> 
     """The bound on data the model is not trained on, at the horizon of the plan."""
     key_batch, key_bound = jax.random.split(key)
     batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
-    return evidence_bound(model, batch, len(dataset), draws=plan.draws, key=key_bound)
+    return _bound(model, batch, dataset, plan, key=key_bound)
+
+
+def _bound(model: Model, batch: Excerpt, dataset: Dataset, plan: StepPlan, *, key: Key) -> Bound:
+    sequences = len(dataset)
+    return evidence_bound(model, batch, sequences, draws=plan.draws, key=key, mesh=plan.mesh)
 
 
 def learning_rate(stage: Stage, done: int) -> float:

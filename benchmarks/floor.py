@@ -1,0 +1,112 @@
+"""How fast could a step be? Its exp, cos, sin and matrix products, each by the fastest library.
+
+A step of the trainer evaluates both drawn functions four times a frame, and once more backwards
+with their derivatives. Here are the same operations in the same sizes and numbers, with nothing
+between them: NumPy and JAX, on one core and with the rows shared by all cores.
+"""
+
+import functools
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from comotion.devices import mesh_of, over_parts
+from comotion.gp.features import cosine, sine
+
+STAGES = 4
+TOGETHER = 20
+REPEATS = 5
+
+
+class Function(NamedTuple):
+    """A drawn function of one step: how many rows it is asked for, and its sizes."""
+
+    rows: int
+    inputs: int
+    inducing: int
+    features: int
+    outputs: int
+
+
+class Operation(NamedTuple):
+    """`exp`, `cos` or `sin` of a matrix, or a `product` of (rows, inner) with (inner, columns)."""
+
+    name: str
+    rows: int
+    columns: int
+    inner: int = 0
+
+
+def floor(functions: list[Function], horizon: int) -> float:
+    """Seconds of all operations of one step with windows of `horizon` frames."""
+    counts = Counter(operation for f in functions for operation in _operations(f))
+    once = sum(count * _fastest(operation) for operation, count in counts.items())
+    return STAGES * (horizon - 1) * once
+
+
+def _operations(f: Function) -> Iterator[Operation]:
+    for name, width in (("cos", f.features), ("exp", f.inducing)):
+        yield from 2 * [Operation(name, f.rows, width)]  # forwards, and again on the way back
+        yield from 2 * [Operation("product", f.rows, width, f.inputs)]
+        yield Operation("product", f.rows, f.outputs, width)
+        yield Operation("product", f.outputs, width, f.rows)  # derivative by the weights
+        yield Operation("product", f.rows, width, f.outputs)  # by the features
+        yield Operation("product", f.rows, f.inputs, width)  # by the inputs
+        yield Operation("product", f.inputs, width, f.rows)  # by frequencies, inducing inputs
+    yield Operation("sin", f.rows, f.features)
+
+
+@functools.cache
+def _fastest(operation: Operation) -> float:
+    return min(_seconds(way) for way in _ways(operation))
+
+
+def _seconds(way: Callable[[], object]) -> float:
+    way()
+    best = float("inf")
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        way()
+        best = min(best, time.perf_counter() - start)
+    return best / TOGETHER
+
+
+def _ways(operation: Operation) -> Iterator[Callable[[], object]]:
+    """Each does the operation `TOGETHER` times, on matrices of their own."""
+    random = np.random.default_rng(0)
+    product = operation.name == "product"
+    width = operation.inner if product else operation.columns
+    left = random.normal(size=(TOGETHER, operation.rows, width)).astype(np.float32)
+    right = random.normal(size=(operation.inner, operation.columns)).astype(np.float32)
+    out = np.empty((TOGETHER, operation.rows, operation.columns), np.float32)
+    plain = getattr(np, operation.name, None)
+
+    def numpy(part: slice = slice(None)) -> None:
+        for x, y in zip(left[part], out[part], strict=True):
+            if plain is None:
+                np.matmul(x, right, out=y)
+            else:
+                plain(x, out=y)
+
+    yield numpy
+    pool = ThreadPoolExecutor(cores := os.cpu_count() or 1)
+    yield lambda: list(pool.map(numpy, [slice(core, None, cores) for core in range(cores)]))
+    fast = {"exp": jnp.exp, "cos": cosine, "sin": sine}
+    for mesh in (None, mesh_of(jax.devices())):
+
+        @jax.jit
+        def every(x: jax.Array, y: jax.Array, mesh=mesh) -> jax.Array:
+            def one(x: jax.Array) -> jax.Array:
+                return x @ y if product else fast[operation.name](x)
+
+            return over_parts(lambda _, x: jax.lax.map(one, x), mesh, (), x)
+
+        x, y = jnp.asarray(left), jnp.asarray(right)
+        yield lambda every=every, x=x, y=y: jax.block_until_ready(every(x, y))
