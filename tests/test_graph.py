@@ -3,7 +3,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.graph import EmptyGraph, GivenGraph, NearestGraph, Neighbours, sum_over_neighbours
+from comotion.graph import (
+    EmptyGraph,
+    GivenGraph,
+    NearestGraph,
+    Neighbours,
+    from_both_sides,
+    sum_over_neighbours,
+)
 
 RNG = np.random.default_rng(0)
 POSITIONS = jnp.asarray(RNG.normal(size=(7, 2)), jnp.float32)
@@ -76,3 +83,11 @@ def test_a_message_that_is_not_heard_cannot_spoil_the_sum_or_its_gradient():
     total, gradient = jax.value_and_grad(lambda m: sum_over_neighbours(m, heard).sum())(messages)
     assert total == 2.0
     np.testing.assert_array_equal(gradient, [[[0.0], [1.0]]])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
+def test_half_the_messages_tell_all_where_those_of_a_pair_are_opposite(count):
+    positions = jnp.asarray(RNG.normal(size=(count, 2)))
+    index = GivenGraph()(positions, ~jnp.eye(count, dtype=bool)).index
+    messages = positions[:, None] - positions[index]
+    np.testing.assert_allclose(from_both_sides(messages[:, : count // 2]), messages)

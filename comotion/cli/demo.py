@@ -27,9 +27,9 @@ DEMO_SYSTEM: dict[str, Any] = {
     "pair": "radial",
     "alone": "mirror",
     "encoder": "smoother",
-    "inducing_alone": 100,
+    "inducing_alone": 60,
     "inducing_pair": 100,
-    "fourier_features": 128,
+    "fourier_features": 96,
 }
 DEMO_DATA: dict[str, Any] = {"sequences": 300, "objects": 3, "noise": "low", "seed": 0}
 DEMO_DRAWS = 100

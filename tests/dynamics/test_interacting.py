@@ -118,6 +118,16 @@ def test_objects_farther_than_the_radius_do_not_matter(make_dynamics, make_scene
     assert not np.allclose(call(field, far, scene)[:2], call(field, states, scene)[:2], atol=1e-3)
 
 
+@pytest.mark.parametrize("pair", ["radial", "central"])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_asking_once_for_each_pair_gives_the_same_rates(make_dynamics, make_scene, pair, count):
+    states, scene = make_scene(count)
+    once, twice = (make_dynamics(pair=pair, graph=g) for g in (GivenGraph(), NearestGraph(None)))
+    key = jax.random.key(0)
+    expected = twice.draw(key=key)(states, scene)
+    np.testing.assert_allclose(once.draw(key=key)(states, scene), expected, rtol=1e-4, atol=1e-5)
+
+
 def test_interactions_through_central_coordinates_keep_the_total_momentum(
     make_dynamics, make_scene
 ):

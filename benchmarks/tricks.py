@@ -1,0 +1,159 @@
+"""What does each part of the default recipe buy? `python benchmarks/tricks.py`
+
+The demo's system is fitted to 100 sequences of three balls (low noise, seed 0) with half the
+iterations of the default recipe, once with everything and once without each part, and judged on
+validation sequences. For speed, one step of 33 frames is timed with and without, in turn. Rows
+that exist are left out; `--page` writes the tables of docs/training.md.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rows import RESULTS, append
+
+PAGE = Path(__file__).parent.parent / "docs" / "training.md"
+BEGIN, END = "<!-- tricks -->\n", "<!-- end of tricks -->\n"
+Changes = dict[str, Any]
+ACCURACY: dict[str, tuple[str, Changes, Changes]] = {
+    "everything": ("", {}, {}),
+    "warm start": ("q(U) by regression on smoothed rates", {}, {"warm_start": False}),
+    "tolerance": ("trajectories may be a little off", {}, {"tolerance": 0.0}),
+    "velocity tolerance": ("more so for velocities", {}, {"velocity_tolerance": 0.0}),
+    "slow kernels": ("kernels and inducing inputs learn at a tenth", {}, {"kernel_rate": 1.0}),
+    "clipping": ("gradients of norm one at most", {}, {"clip": 0.0}),
+    "smoother": ("initial states by regression, not by a network", {"encoder": "gru"}, {}),
+    "radial f_b": ("f_b in the frame of the pair", {"pair": "relative"}, {}),
+    "mirrored f_s": ("one law for each axis", {"alone": "raw"}, {}),
+    "events": ("half the inducing inputs on collisions", {"events": 0.0}, {}),
+    "long windows": ("a second round of 33 frames", {}, {"stages": "first"}),
+}
+SPEED = {
+    "everything": "",
+    "cores as devices": "sequences shared by the cores",
+    "one thread for BLAS": "small factorisations do not wait for threads",
+    "polynomial cosine": "XLA's own is not vectorised on a CPU",
+    "pairs asked once": "the two rates of a pair are opposite",
+}
+HORIZON, REPEATS = 33, 10
+
+
+def accuracy(name: str) -> None:
+    from comotion.cli.demo import DEMO_SYSTEM
+    from comotion.evaluate import evaluate
+    from comotion.simulate import bouncing_balls
+    from comotion.systems import system
+    from comotion.train import fit, recipe
+
+    _, parts, plan = ACCURACY[name]
+    choices = DEMO_SYSTEM | parts
+    config = system(choices.pop("system"), **choices)
+    short = recipe("short", config)
+    stages = tuple(dataclasses.replace(s, iterations=s.iterations // 2) for s in short.stages)
+    changes = plan | {"stages": stages[:1] if plan.get("stages") == "first" else stages}
+    data = bouncing_balls(sequences=200, objects=3, noise="low", seed=0)
+    train, valid = data.split(100, 100)
+    start = time.perf_counter()
+    fitted = fit(train, system=config, recipe=dataclasses.replace(short, **changes), seed=0)
+    seconds = round(time.perf_counter() - start)
+    found = evaluate(fitted.predict(valid, draws=20), valid)
+    row: Changes = {"kind": "accuracy", "without": name, "fit_seconds": seconds}
+    for metric in ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95"):
+        row[metric] = round(found[metric], 3)
+    append("tricks", row | {"seed": 0})
+
+
+def speed(name: str) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    from comotion.cli.demo import DEMO_SYSTEM
+    from comotion.config import Recipe, Stage
+    from comotion.coordinates.pair import RadialPair
+    from comotion.devices import everywhere, one_thread_each
+    from comotion.gp import features
+    from comotion.simulate import bouncing_balls
+    from comotion.train.fit import prepare, run_config
+    from comotion.train.step import first_state, step_plan, train_step
+
+    if name == "polynomial cosine":
+        features._fast_on_cpu = lambda x, builtin, **_: builtin(x)
+    if name == "pairs asked once":
+        RadialPair.opposite = False
+    choices = dict(DEMO_SYSTEM)
+    stage = Stage(HORIZON, 1, 1e-3)
+    config = run_config(choices.pop("system"), Recipe(stages=(stage,)), 0, choices)
+    data = bouncing_balls(sequences=100, objects=3, noise="low", seed=0)
+
+    def best() -> float:
+        fitted, dataset = prepare(data, config, key=jax.random.key(0))
+        plan = step_plan(config.recipe, stage, 100, 1)
+        state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
+
+        def step() -> float:
+            start = time.perf_counter()
+            _, info = train_step(state, dataset, jax.random.key(1), jnp.float32(1e-3), plan)
+            jax.block_until_ready(info.gradient_norm)
+            return time.perf_counter() - start
+
+        return min(step() for _ in range(REPEATS))
+
+    quick: Callable[[], float] = best if name == "one thread for BLAS" else one_thread_each()(best)
+    append("tricks", {"kind": "speed", "without": name, "seconds": round(quick(), 4), "seed": 0})
+
+
+def write_page() -> None:
+    rows = read_rows()
+    lines = ["| without | which is | MSE of draws | of the mean | ELL | CRPS | in 95 % band |"]
+    lines += ["|:--|:--|--:|--:|--:|--:|--:|"]
+    for name, (meaning, _, _) in ACCURACY.items():
+        for row in (row for row in rows if (row["kind"], row["without"]) == ("accuracy", name)):
+            shown = [row[m] for m in ("mse_draws_table", "mse_mean_table", "ell_table")]
+            shown += [row["crps_table"], f"{100 * row['coverage_95']:.0f} %"]
+            label = "nothing" if name == "everything" else name
+            lines.append(f"| {label} | {meaning} | " + " | ".join(map(str, shown)) + " |")
+    lines += ["", "| without | which is | seconds per step |", "|:--|:--|--:|"]
+    for name, meaning in SPEED.items():
+        for row in (row for row in rows if (row["kind"], row["without"]) == ("speed", name)):
+            label = "nothing" if name == "everything" else name
+            lines.append(f"| {label} | {meaning} | {row['seconds']} |")
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after)
+
+
+def read_rows() -> list[dict]:
+    path = RESULTS / "tricks.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", action="store_true", help="write the tables and stop")
+    parser.add_argument("--accuracy", help="only this one, in this process")
+    parser.add_argument("--speed", help="only this one, in this process")
+    chosen = parser.parse_args()
+    if chosen.accuracy:
+        return accuracy(chosen.accuracy)
+    if chosen.speed:
+        return speed(chosen.speed)
+    if not chosen.page:
+        done = {(row["kind"], row["without"]) for row in read_rows()}
+        for kind, names in (("speed", SPEED), ("accuracy", ACCURACY)):
+            for name in names:
+                if (kind, name) not in done:
+                    one = {"JAX_NUM_CPU_DEVICES": "1"} if name == "cores as devices" else {}
+                    words = [sys.executable, __file__, f"--{kind}", name]
+                    subprocess.run(words, env=os.environ | one, check=True)
+    return write_page()
+
+
+if __name__ == "__main__":
+    main()
