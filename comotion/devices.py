@@ -1,7 +1,7 @@
 """Which devices share the work: cores of one processor, accelerators, or many computers.
 
 XLA follows one program of ours on one core. So the cores of a processor are devices of their own
-(`_types`), and a mesh of devices shares the sequences of a batch, whatever the devices are.
+(`_processor`), and a mesh of devices shares the sequences of a batch, whatever the devices are.
 """
 
 from collections.abc import Callable, Iterator
