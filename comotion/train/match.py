@@ -33,8 +33,10 @@ PROPERTY_BLUR = 0.4  # the same for properties, of which a few are always found 
 
 
 class Matching(eqx.Module):
-    """How well a batch is matched: log densities of rates, states and properties
-    that were found before, and what they cost."""
+    """How well a batch is matched: log densities, and what they cost.
+
+    Of rates, of states, and of properties that were found before.
+    """
 
     rates: Float[Array, ""]
     states: Float[Array, ""]
@@ -167,10 +169,11 @@ def matching(
     states = jax.vmap(_log_belief, in_axes=(0, 0, None))(beliefs.initial, smooth, moving)
     properties = jnp.zeros((), FAST)
     if beliefs.properties is not None:
-        exists = jax.vmap(lambda window: window.exists)(observed.opening)
         if found:
+            exists = jax.vmap(lambda window: window.exists)(observed.opening)
             properties = _log_found(beliefs.properties, smooth.properties, exists)
         else:
+            exists = jax.vmap(lambda window: window.exists)(observed.window)
             kl = kl + share * jnp.sum(jax.vmap(lambda b, e: b.kl(e))(beliefs.properties, exists))
     return Matching(
         rates=share * jnp.sum(jnp.where(seen.known[..., None], density, 0.0)[..., :moving]),
