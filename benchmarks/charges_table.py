@@ -37,6 +37,6 @@ def charges_section() -> str:
         f"seed {seed}; radial f_b, mirror-symmetric f_s. The charge is given, inferred from the "
         "first 49 frames, or left out; all else is the same. The sign of each sequence is turned "
         "as it fits best, and *by chance* is the correlation with charges of other sequences "
-        "after the same turning.\n\n"
+        "after the same turning. Forms without a row have not been measured yet.\n\n"
         f"{Table('', tuple(FIELDS.values()), shown).to_markdown()}\n"
     )
