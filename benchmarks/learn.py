@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from charges_table import charges_section
 from rows import RESULTS, append
 
 from comotion import cache
@@ -223,6 +224,7 @@ def write_page() -> None:
         "the same initial state, relative to the spread of the states: exactly zero for networks, "
         "whose draws differ through the encoder only.\n"
         f"{correlations}"
+        f"{charges_section()}"
     )
 
 

@@ -90,6 +90,9 @@ class SystemConfig:
     property_count: int = 1
     """how many properties to infer"""
     property_encoder: Literal["small", "large"] = "small"
+    property_reading: Annotated[str, RowOf("comotion.encode", "READINGS")] = "features"
+    """what the property encoder is told about a pair: features and their differences, or motion
+    and rates as seen from the line between the two"""
     property_activation: Literal["elu", "relu"] = "elu"
     property_frames: int = 49
     """frames the property encoder sees"""
@@ -149,11 +152,13 @@ class Recipe:
     clip: float = 0.0
     """largest norm of a gradient per observed value; 0: no limit"""
     kernel_rate: float = 1.0
-    """learning rate of kernels and inducing inputs, as a share of that of the rest"""
+    """learning rate of kernels, inducing inputs and property encoder, as a share of the rest's"""
     warm_start: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
     matching: int = 0
     """iterations of fitting rates and initial states directly, before trajectories are followed"""
+    free_properties: bool = False
+    """find inferred properties as free numbers first; matching then teaches the encoder those"""
     start_noise: float = 0.01
     """share of a feature's variance that its observation noise starts with"""
     tolerance: float = 0.0

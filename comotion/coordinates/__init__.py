@@ -5,8 +5,10 @@ from collections.abc import Callable
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, RawAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.coordinates.pair import (
+    LocalFrame,
     central_pair,
     galilean_pair,
+    local_frame,
     radial_pair,
     raw_pair,
     relative_pair,
@@ -19,6 +21,8 @@ __all__ = [
     "AbstractAloneCoordinates",
     "AbstractPairCoordinates",
     "Actor",
+    "LocalFrame",
+    "local_frame",
 ]
 
 ALONE: dict[str, Callable[[Layout, int], AbstractAloneCoordinates]] = {

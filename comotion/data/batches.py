@@ -104,22 +104,29 @@ def cut(window: Window, start: Int[Array, ""], horizon: int) -> Window:
 
 
 def sample_excerpts(
-    dataset: Dataset, horizon: int, opening: int, count: int, *, key: Key
+    dataset: Dataset, horizon: int, opening: int, count: int, *, anywhere: bool = False, key: Key
 ) -> Excerpt:
     """`count` windows of `horizon` frames of random sequences at random starts.
 
     Sequences come in shuffled order rather than independently, so that with as many windows as
-    sequences each sequence is seen once: the same expectation, less variance.
+    sequences each sequence is seen once: the same expectation, less variance. With `anywhere`,
+    openings are cut at random too: properties are the same in all frames.
     """
     key_sequences, key_starts = jax.random.split(key)
     sequences = _shuffled_indices(len(dataset), count, key=key_sequences)
-    free = jnp.maximum(dataset.lengths[sequences] - horizon, 0)
-    starts = jax.random.randint(key_starts, (count,), 0, free + 1)
     chosen = jax.tree.map(lambda leaf: leaf[sequences], dataset.windows)
-    return Excerpt(
-        window=jax.vmap(lambda window, start: cut(window, start, horizon))(chosen, starts),
-        opening=first(chosen, opening),
-    )
+    lengths = dataset.lengths[sequences]
+    window = _random_cuts(chosen, lengths, horizon, key=key_starts)
+    if not anywhere:
+        return Excerpt(window, first(chosen, opening))
+    key_openings = jax.random.fold_in(key_starts, 1)
+    return Excerpt(window, _random_cuts(chosen, lengths, opening, key=key_openings))
+
+
+def _random_cuts(windows: Window, lengths: Int[Array, " B"], frames: int, *, key: Key) -> Window:
+    free = jnp.maximum(lengths - frames, 0)
+    starts = jax.random.randint(key, lengths.shape, 0, free + 1)
+    return jax.vmap(lambda window, start: cut(window, start, frames))(windows, starts)
 
 
 def first(windows: Window, frames: int) -> Window:

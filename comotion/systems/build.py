@@ -37,7 +37,7 @@ def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> 
     observed = len(shape.features)
     return Model(
         encoder=_encoder(config, shape, layout, start, key=key_encoder),
-        property_encoder=_property_encoder(config, observed, key=key_properties),
+        property_encoder=_property_encoder(config, layout, observed, key=key_properties),
         dynamics=_dynamics(config, layout, start, key=key_dynamics),
         integrator=_integrator(config),
         observation=_observation(config, layout, start, key=key_decoder),
@@ -92,12 +92,15 @@ def _encoder(
     )
 
 
-def _property_encoder(config: SystemConfig, observed: int, *, key: Key) -> PropertyEncoder | None:
+def _property_encoder(
+    config: SystemConfig, layout: Layout, observed: int, *, key: Key
+) -> PropertyEncoder | None:
     if config.properties != "inferred":
         return None
     return property_encoder(
         observed,
-        config.property_count,
+        layout,
+        reads=config.property_reading,
         size=config.property_encoder,
         activation=config.property_activation,
         frames=config.property_frames,

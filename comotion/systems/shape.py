@@ -117,6 +117,11 @@ def _check(config: SystemConfig, layout: Layout, shape: DataShape, others: int) 
             "the smoothing encoder is for states of observed positions and velocities only; "
             "use encoder='gru'"
         )
+    if config.properties == "inferred" and config.property_reading == "local" and layout.hidden:
+        raise BadInput(
+            "there is no line between objects whose positions are hidden; "
+            "use property_reading='features'"
+        )
     if others and layout.has_velocity and not shape.velocities_observed:
         raise BadInput(
             f"features {', '.join(shape.features[shape.spatial :])} stand where hidden velocities "

@@ -24,12 +24,13 @@ from comotion.model import Model
 from comotion.predict import FittedModel
 from comotion.systems import DataShape, build, data_shape, start_from_data, state_layout, system
 from comotion.train.folder import RunFolder, fingerprint
+from comotion.train.free_properties import find_properties, learns_found_properties
 from comotion.train.loop import Loop
 from comotion.train.match import match
 from comotion.train.progress import ProgressBar, Silent
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
-from comotion.train.warm_start import warm_start
+from comotion.train.warm_start import leaves_nothing, warm_start
 
 
 @one_thread_each()
@@ -91,6 +92,7 @@ def prepare(
 ) -> tuple[FittedModel, Dataset]:
     """The untrained model with starting values from the data, and the data in its units."""
     key_rows, key_build, key_warm, key_match = jax.random.split(key, 4)
+    key_found = jax.random.fold_in(key, 1)
     shape = data_shape(train)
     layout = state_layout(config.system, shape)
     scaling = fit_scaling(train, config.system.scaling)
@@ -98,12 +100,18 @@ def prepare(
     windows = dataset.windows
     reads_rates = config.recipe.warm_start or config.recipe.matching > 0
     smooth = denoised(windows, layout) if reads_rates else windows
-    start = start_from_data(config.system, layout, windows, key=key_rows, smooth=smooth)
+    beginning, known = dataset, config
+    if learns_found_properties(config, layout):
+        beginning, smooth = find_properties(dataset, smooth, layout, key=key_found)
+        known = dataclasses.replace(config, system=replace(config.system, properties="observed"))
+    start = start_from_data(known.system, layout, windows, key=key_rows, smooth=smooth)
     model = build(config.system, shape, start, key=key_build)
     model = _with_noise(model, config.recipe, shape, start.feature_variance)
     if config.recipe.warm_start:
-        model = warm_start(model, config, smooth, key=key_warm)
-    model = match(model, config, dataset, smooth, key=key_match)
+        model = warm_start(model, known, smooth, key=key_warm)
+    found = known is not config
+    regressed = found and config.recipe.warm_start and leaves_nothing(known.system)
+    model = match(model, config, beginning, smooth, found=found, regressed=regressed, key=key_match)
     summary = summarise(train, config.system.encoder_frames)
     return FittedModel(model, scaling, summary, shape, config), dataset
 

@@ -2,7 +2,7 @@
 
 from comotion.config import Recipe, Stage, SystemConfig
 from comotion.errors import BadInput
-from comotion.train.warm_start import solvable
+from comotion.train.warm_start import leaves_nothing, solvable
 
 
 def paper(system: SystemConfig) -> Recipe:
@@ -26,7 +26,8 @@ def short(system: SystemConfig) -> Recipe:
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
         warm_start=True,
-        matching=0 if solvable(system) and system.encoder == "smoother" else 300,
+        matching=0 if leaves_nothing(system) else 300,
+        free_properties=True,
         clip=1.0,
         kernel_rate=0.1,
         tolerance=0.05,

@@ -19,6 +19,7 @@ from comotion.objective import Bound, evidence_bound
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
 LAST_RATE = 0.02
+SLOW = {"kernel", "inducing_inputs", "property_encoder"}
 Tree = TypeVar("Tree")
 
 
@@ -129,11 +130,14 @@ def learning_rate(stage: Stage, done: int) -> float:
 
 
 def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model:
-    """Kernels and inducing inputs learn more slowly than what is expressed through them."""
+    """Kernels, inducing inputs and the encoder of properties learn more slowly than the rest.
+
+    All else is expressed through them; large steps would take away the meaning it has learned.
+    """
 
     def of_leaf(path: tuple, _: Array) -> Float[Array, ""]:
         names = {getattr(entry, "name", "") for entry in path}
-        return rate * kernel_rate if names & {"kernel", "inducing_inputs"} else rate
+        return rate * kernel_rate if names & SLOW else rate
 
     return jax.tree_util.tree_map_with_path(of_leaf, gradient)
 

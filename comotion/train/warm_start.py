@@ -88,6 +88,11 @@ def solvable(system: SystemConfig) -> bool:
     return two and system.properties != "inferred"
 
 
+def leaves_nothing(system: SystemConfig) -> bool:
+    """Whether functions and initial states both have a closed form."""
+    return solvable(system) and system.encoder == "smoother"
+
+
 def laws_of(model: Model) -> Laws | None:
     """None if the rates are not linear in the inducing values of two sparse GPs."""
     dynamics = model.dynamics
@@ -258,7 +263,7 @@ def _sums(laws: Laws, paths: Paths) -> Sums:
     frames = paths.known.shape[0]
     shape = (max(frames // CHUNK, 1), min(CHUNK, frames))
     chunks = jnp.arange(shape[0] * shape[1]).reshape(shape)
-    whiten_alone, whiten_pair = _whitener(laws.alone), _whitener(laws.pair)
+    whiten_alone, whiten_pair = whitener(laws.alone), whitener(laws.pair)
     size = jnp.sqrt(jnp.mean(paths.rates**2, axis=(0, 1)) + TINY)  # (R,)
 
     @jax.checkpoint
@@ -320,21 +325,21 @@ def _design_at(
 ) -> Float[Array, "F A R n"]:
     F, A = paths.known.shape
     own = jax.tree.map(lambda leaf: leaf.reshape(F * A, leaf.shape[-1]), actors)
-    alone = _rows(laws.alone, laws.alone_coordinates, whiten_alone, own)
+    alone = basis_rows(laws.alone, laws.alone_coordinates, whiten_alone, own)
     hearing = jax.tree.map(lambda leaf: leaf.repeat(A, axis=1), actors)
     heard = jax.tree.map(lambda leaf: jnp.tile(leaf, (1, A, 1)), actors)
     pairs = [
         jax.tree.map(lambda leaf: leaf.reshape(F * A * A, leaf.shape[-1]), a)
         for a in (hearing, heard)
     ]
-    messages = _rows(laws.pair, laws.pair_coordinates, whiten_pair, *pairs)
+    messages = basis_rows(laws.pair, laws.pair_coordinates, whiten_pair, *pairs)
     audible = (paths.neighbours & paths.known[:, None, :])[..., None, None]  # (F, A, A, 1, 1)
     messages = messages.reshape(F, A, A, *messages.shape[1:])
     received = jnp.sum(jnp.where(audible, messages, 0.0), axis=2)
     return jnp.concatenate([alone.reshape(F, A, *alone.shape[1:]), received], axis=-1)
 
 
-def _rows(
+def basis_rows(
     function: SparseGP,
     coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
     whiten: Float[Array, "M M"],
@@ -358,7 +363,7 @@ def _rows(
     return rows.reshape(B, rows.shape[1], -1)
 
 
-def _whitener(function: SparseGP) -> Float[Array, "M M"]:
+def whitener(function: SparseGP) -> Float[Array, "M M"]:
     """L⁻ᵀ with L Lᵀ = K(Z, Z): k(x, Z) times this has unit prior covariance."""
     Z = function.inducing_inputs.astype(EXACT)
     factor = safe_cholesky(function.kernel(Z, Z))

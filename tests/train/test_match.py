@@ -23,7 +23,8 @@ measured = eqx.filter_jit(matching)
 
 def prepared(data, name, steps=STEPS, **parts):
     short = recipe("short", system(name))
-    plan = dataclasses.replace(short, matching=steps, warm_start=False, windows=10)
+    start = {"matching": steps, "warm_start": False, "free_properties": False}
+    plan = dataclasses.replace(short, windows=10, **start)
     config = run_config(name, plan, 0, SMALL | {"fourier_features": 16} | parts)
     return prepare(data, config, key=jax.random.key(0))
 
