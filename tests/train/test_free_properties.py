@@ -133,9 +133,14 @@ def planned(matching):
     return run_config(config, plan, 0, {})
 
 
+@pytest.fixture(scope="module")
+def untaught(charges):
+    return prepare(charges, planned(0), key=KEY)
+
+
 @pytest.mark.parametrize("regressed", [True, False])
-def test_the_encoder_comes_closer_to_what_was_found(charges, found, regressed):
-    before, dataset = prepare(charges, planned(0), key=KEY)
+def test_the_encoder_comes_closer_to_what_was_found(untaught, found, regressed):
+    before, dataset = untaught
     given = jnp.asarray(found[..., None])
     smooth = eqx.tree_at(lambda w: w.properties, dataset.windows, given)
     after = match(
@@ -145,8 +150,8 @@ def test_the_encoder_comes_closer_to_what_was_found(charges, found, regressed):
     assert regressed == eqx.tree_equal(after.dynamics, before.model.dynamics)
 
 
-def test_functions_start_from_a_regression_once_properties_are_found(charges):
-    prepared = [prepare(charges[:6], planned(matching), key=KEY)[0] for matching in (0, 1)]
+def test_functions_start_from_a_regression_once_properties_are_found(charges, untaught):
+    prepared = (untaught[0], prepare(charges, planned(1), key=KEY)[0])
     without, with_found = (laws_of(fitted.model) for fitted in prepared)
     assert without is not None
     assert with_found is not None
