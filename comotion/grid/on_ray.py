@@ -1,6 +1,7 @@
 """Work as Ray tasks, on a Ray that is running somewhere or is started here for the occasion."""
 
 import os
+import socket
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from comotion.grid.engine import MOST_ATTEMPTS, AbstractEngine, Failure, Item, a
 
 CORES_EACH = 2.0
 LOOPBACK = "127.0.0.1"
+KNOCK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,25 @@ def _result(ray: Any, reference: Any) -> Any:
 
 
 def _start(ray: Any, address: str | None) -> None:
+    if address is not None:
+        _knock(address)
     quiet = {"include_dashboard": False, "_node_ip_address": LOOPBACK} if address is None else {}
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", **quiet)
     except (ConnectionError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(f"--address {address}: there is no Ray to connect to ({reason})") from error
+
+
+def _knock(address: str) -> None:
+    """Ray itself waits for minutes before it says that nobody is there."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=KNOCK_SECONDS).close()
+    except OSError as error:
+        raise BadInput(f"--address {address}: there is no Ray to connect to ({error})") from error
 
 
 def _ray() -> Any:
