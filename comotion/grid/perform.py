@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 
@@ -19,7 +18,7 @@ from comotion.evaluate import Scores, evaluate
 from comotion.grid.provenance import provenance
 from comotion.grid.rows import Row
 from comotion.grid.runs import Forecaster, Run
-from comotion.grid.scales import SCALES, TABLE_DRAWS
+from comotion.grid.scales import TABLE_DRAWS
 from comotion.grid.scenes import Part, parts_of, single_ball
 from comotion.train.tracking import tracker
 
@@ -45,7 +44,6 @@ def perform(task: Task) -> Row:
     run, folder, clock = task.run, task.folder / task.run.id, Clock()
     folder.mkdir(parents=True, exist_ok=True)
     _sign(folder)
-    jax.config.update("jax_disable_most_optimizations", not SCALES[run.scale].optimised)
     with clock.phase("simulate"):
         parts = parts_of(run.scene, run.seed)
     with clock.phase("fit"):

@@ -28,8 +28,6 @@ class Scale:
     parts: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
     """of one short round instead of the recipe's rounds"""
-    optimised: bool = True
-    """whether programs are worth optimising: most of a tiny run's time would go into that"""
 
     def scene(self, scene: Scene) -> Scene:
         return dataclasses.replace(scene, **self.sizes[scene.kind])
@@ -68,7 +66,6 @@ SCALES = {
             "hidden_pair": 8,
         },
         iterations=5,
-        optimised=False,
     ),
     "fast": Scale(
         about="minutes a run: the short recipe, 100 sequences to learn from",
