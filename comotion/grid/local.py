@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -91,6 +92,7 @@ def serve(connection: Connection, work: Callable[[Any], Any], cores: list[int]) 
     """A worker's life."""
     # Ctrl-C is the parent's business: training would take it as a wish to stop early.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cores)  # before JAX counts the cores it may use
     from comotion import cache
@@ -102,6 +104,14 @@ def serve(connection: Connection, work: Callable[[Any], Any], cores: list[int]) 
         except EOFError:
             return
         connection.send(attempt(work, item))
+
+
+def _end_with_parent() -> None:
+    """Nobody waits for the work of a process that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _first(waiting: Iterator[Item]) -> tuple[Item, int] | None:

@@ -1,5 +1,7 @@
+import multiprocessing
 import os
 import signal
+import time
 from pathlib import Path
 
 from comotion.grid.engine import Failure
@@ -22,6 +24,15 @@ def die_at_first(mark: Path) -> str:
 
 def always_die(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sign_and_sleep(mark: Path) -> None:
+    mark.write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+def drive_one(mark: Path) -> None:
+    list(LocalEngine(1).map(sign_and_sleep, [mark]))
 
 
 def cores(_: int) -> list[int]:
@@ -59,6 +70,26 @@ def test_work_whose_worker_is_killed_is_done_again(tmp_path):
 def test_work_that_kills_every_worker_is_given_up():
     ((_, failure),) = LocalEngine(1).map(always_die, [0])
     assert failure == Failure("its worker died 3 times")
+
+
+def test_workers_end_when_the_process_they_work_for_is_killed(tmp_path):
+    mark = tmp_path / "worker"
+    driver = multiprocessing.get_context("spawn").Process(target=drive_one, args=(mark,))
+    driver.start()
+    deadline = time.monotonic() + 60
+    while not (mark.exists() and mark.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    driver.kill()
+    driver.join()
+    worker = int(mark.read_text())
+    while Path(f"/proc/{worker}").exists() and _state(worker) != "Z":
+        assert time.monotonic() < deadline, "the worker goes on for nobody"
+        time.sleep(0.05)
+
+
+def _state(process: int) -> str:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def test_workers_share_the_cores():
