@@ -18,6 +18,8 @@ COMMANDS = {
     "fit": "learn from a data file how things move together",
     "predict": "forecast with a fitted model",
     "evaluate": "score a model or a forecast beside forecasts without a model",
+    "reproduce": "make the paper's tables and figures again",
+    "sweep": "search for the best values of config fields",
     "systems": "list the models there are and the parts they are made of",
     "doctor": "check that this computer has what it takes",
 }

@@ -4,7 +4,7 @@ import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, UseAppendAction, arg
 
@@ -27,6 +27,7 @@ class Options:
       comotion fit balls.csv --split 0.8 --out runs/balls
       comotion fit balls.csv --system I-GPODE-S --set pair=radial --set scaling=units
       comotion fit train.csv --valid valid.csv --recipe paper --seed 3 --out runs/3
+      comotion fit balls.csv --track tensorboard --out runs/watched
       comotion fit balls.csv --config runs/balls/config.toml --out runs/again
       comotion fit balls.csv --split 0.8 --out runs/balls --resume
     """
@@ -59,6 +60,10 @@ class Options:
     """the same seed gives the same model"""
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
     """go on with the run in the folder, with its own settings"""
+    track: Annotated[
+        Literal["tensorboard", "mlflow", "wandb"] | None, arg(help_behavior_hint="")
+    ] = None
+    """also send the figures of metrics.jsonl there"""
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False
     """show no progress"""
 
@@ -68,10 +73,12 @@ def run(options: Options) -> int:
     settings = _settings(options, out)
     from comotion.data import read
     from comotion.train import fit
+    from comotion.train.tracking import tracker
 
     valid = None if options.valid is None else read(options.valid)
     train, rest = split_sequences(read(options.data), options.split)
     progress = False if options.quiet else None
+    watcher = None if options.track is None else tracker(options.track, out, out.name)
     with remembering_interrupts() as memory:
         fit(
             train,
@@ -79,6 +86,7 @@ def run(options: Options) -> int:
             out=out,
             resume=options.resume,
             progress=progress,
+            watcher=watcher,
             **settings,
         )
     if memory.interrupted:

@@ -5,6 +5,7 @@ from comotion.report.fields import independent_field_figure, interaction_field_f
 from comotion.report.figures import calibration_figure, forecast_figure, lead_figure
 from comotion.report.page import figure_png, write_page
 from comotion.report.pictures import picture_figure
+from comotion.report.reproduction import reproduction_table, skill_figure, skill_table
 from comotion.report.tables import Column, Table, comparison_table, scores_table
 
 __all__ = [
@@ -19,6 +20,9 @@ __all__ = [
     "interaction_field_figure",
     "lead_figure",
     "picture_figure",
+    "reproduction_table",
     "scores_table",
+    "skill_figure",
+    "skill_table",
     "write_page",
 ]

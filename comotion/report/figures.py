@@ -42,7 +42,7 @@ def forecast_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0)
     )
     for row, a in zip(panels, objects, strict=True):
         for axes, coordinate in zip(row, coordinates, strict=True):
-            _forecast_panel(axes, forecast, data, sequence, a, coordinate)
+            forecast_panel(axes, forecast, data, sequence, a, coordinate)
         name = data.object_names[sequence][a]
         style.label(row[0], y=f"object {name}")
     for axes, coordinate in zip(panels[0], coordinates, strict=True):
@@ -50,7 +50,7 @@ def forecast_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0)
     for axes in panels[-1]:
         axes.set_xlabel("time", fontsize=9, color=style.INK)
     style.headline(figure, _forecast_title(forecast, data, sequence, len(objects)))
-    style.legend_below(figure, _forecast_legend())
+    style.legend_below(figure, forecast_legend())
     return figure
 
 
@@ -120,7 +120,7 @@ def objects_in_scene(data: Trajectories, sequence: int, most: int = MOST_OBJECTS
     return np.flatnonzero(data.alive[sequence].any(axis=0))[:most].tolist()
 
 
-def _forecast_panel(
+def forecast_panel(
     axes: Axes,
     forecast: xr.Dataset,
     data: Trajectories,
@@ -156,7 +156,7 @@ def _forecast_title(forecast: xr.Dataset, data: Trajectories, sequence: int, sho
     return f"{system}: sequence {data.sequence_names[sequence]}{part}"
 
 
-def _forecast_legend() -> list:
+def forecast_legend() -> list:
     return [
         Line2D([], [], color=style.INK, linewidth=1.1, label="truth"),
         Line2D([], [], label="frames the forecast saw", **SEEN_MARK),

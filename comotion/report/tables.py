@@ -14,6 +14,7 @@ from comotion.evaluate import CONVENTIONS, METRICS, Scores
 
 Measured = tuple[float, float]  # mean and standard deviation over runs
 Cell = str | float | Measured | None
+TOO_LONG = 1e6
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Column:
             return cell
         if isinstance(cell, tuple):
             return between.join(self.write(number) for number in cell)
+        if abs(cell) >= TOO_LONG and math.isfinite(cell):
+            return f"{cell:.0e}"
         return f"{cell:z.{self.digits}f}" if math.isfinite(cell) else "–"
 
 
@@ -38,7 +41,8 @@ class Column:
 class Table:
     """Rows of cells; the best cell of a column is bold, within rows whose `group` cell is equal.
 
-    Notes are printed below where the format has room for words.
+    Rows whose number is in `apart` are there for comparison and never bold. Notes are printed
+    below where the format has room for words.
     """
 
     title: str
@@ -46,6 +50,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     group: str | None = None
     notes: tuple[str, ...] = ()
+    apart: frozenset[int] = frozenset()
 
     def to_rich(self) -> rich.table.Table:
         table = rich.table.Table(
@@ -104,12 +109,14 @@ class Table:
     def is_best(self, r: int, k: int) -> bool:
         """Whether the cell has the best mean of its column within its group of several rows."""
         better, own = self.columns[k].better, _mean(self.rows[r][k])
-        if better is None or own is None:
+        if better is None or own is None or r in self.apart:
             return False
         rivals = [
             value
             for s, row in enumerate(self.rows)
-            if self._group_of(s) == self._group_of(r) and (value := _mean(row[k])) is not None
+            if s not in self.apart
+            and self._group_of(s) == self._group_of(r)
+            and (value := _mean(row[k])) is not None
         ]
         return len(rivals) > 1 and own == (min(rivals) if better == "lower" else max(rivals))
 

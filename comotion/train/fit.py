@@ -27,7 +27,7 @@ from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.free_properties import find_properties, learns_found_properties
 from comotion.train.loop import Loop
 from comotion.train.match import match
-from comotion.train.progress import ProgressBar, Silent
+from comotion.train.progress import ProgressBar, Several, Silent, Watcher
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
 from comotion.train.warm_start import leaves_nothing, warm_start
@@ -44,6 +44,7 @@ def fit(
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool | None = None,
+    watcher: Watcher | None = None,
     **parts: Any,
 ) -> FittedModel:
     """Learn f_s and f_b from trajectories.
@@ -54,8 +55,9 @@ def fit(
     had happened. Ctrl-C stops early and returns what was learned so far.
 
     Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
-    `valid` is only watched, never trained on. After `jax.distributed.initialize`, every process
-    makes the same call: all devices share the work, the first process writes the files.
+    `valid` is only watched, never trained on; `watcher` is told the figures beside the bar. After
+    `jax.distributed.initialize`, every process makes the same call: all devices share the work,
+    the first process writes the files.
     """
     config = run_config(system, recipe, seed, parts)
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
@@ -64,7 +66,8 @@ def fit(
     key_start, key_train = jax.random.split(jax.random.key(seed))
     identity = fingerprint(train)
     watching = sys.stderr.isatty() if progress is None else progress
-    watcher = ProgressBar(config.recipe) if watching else Silent()
+    bar = ProgressBar(config.recipe) if watching else Silent()
+    watcher = bar if watcher is None else Several(bar, watcher)
     try:
         watcher.say("compiling, and finding a start from the data")
         fitted, dataset = prepare(train, config, key=key_start)

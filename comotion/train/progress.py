@@ -32,6 +32,25 @@ class Silent:
         pass
 
 
+class Several:
+    """Tells everyone who is watching."""
+
+    def __init__(self, *watchers: Watcher):
+        self.watchers = watchers
+
+    def say(self, sentence: str) -> None:
+        for watcher in self.watchers:
+            watcher.say(sentence)
+
+    def show(self, stage: Stage, row: Figures) -> None:
+        for watcher in self.watchers:
+            watcher.show(stage, row)
+
+    def close(self) -> None:
+        for watcher in self.watchers:
+            watcher.close()
+
+
 class ProgressBar:
     """One bar over all iterations, weighted by their horizon so that the time left is honest."""
 

@@ -1,0 +1,70 @@
+"""Write docs/results.md from the rows: `python benchmarks/tables.py`
+
+The rows are made by `comotion reproduce TABLE --rows benchmarks/results/reproduce.jsonl`.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rows import RESULTS
+
+from comotion.grid.rows import Row, Rows
+from comotion.grid.scales import SCALES
+from comotion.paper import Found, found, labels, results, table
+from comotion.report import figure_png, reproduction_table, skill_figure, skill_table
+
+DOCS = Path(__file__).parent.parent / "docs"
+FILE = "benchmarks/results/reproduce.jsonl"
+INTRODUCTION = Path(__file__).with_suffix(".md")
+
+
+def section(shown: Found) -> str:
+    label, scale = shown.table.label, shown.scale
+    picture = f"images/results-{label.replace(':', '-')}-{scale}.png"
+    last = shown.table.views[-1]
+    (DOCS / picture).write_bytes(figure_png(skill_figure(shown, last)))
+    about = f"{shown.table.about}. {SCALES[scale].about.capitalize()}."
+    parts = [f"## {label}, scale {scale}", about, made_by(shown)]
+    for view in shown.table.views:
+        made = reproduction_table(shown, view)
+        parts += [f"**{view}**", replace(made, notes=()).to_markdown()]
+    parts += [
+        "Skill so many frames after the last frame seen:",
+        skill_table(shown, last).to_markdown(),
+    ]
+    return "\n\n".join([*parts, f"![Skill by lead time, table {label}]({picture})"])
+
+
+def made_by(shown: Found) -> str:
+    rows = shown.rows
+    hours = sum(sum(row["seconds"].values()) for row in rows) / 3600
+    seeds = max(len(line.rows) for line in shown.lines)
+    commits = ", ".join(sorted({str(row["commit"]) for row in rows}))
+    lost = sum(any(row["diverged"].values()) for row in rows)
+    systems = [line for line in shown.lines if not line.is_reference]
+    to_do = sum(not line.rows for line in systems)
+    command = f"comotion reproduce {shown.table.label} --scale {shown.scale} --seeds {seeds}"
+    text = f"    {command} --rows {FILE}\n\n{len(rows)} runs, together {hours:.1f} h on two cores"
+    text += f" shared with other work (commit {commits})."
+    if lost:
+        text += f" In {lost} of them draws diverged; they count as 1000 standard deviations off."
+    if to_do:
+        text += f" {to_do} of {len(systems)} systems have not been run yet."
+    return text
+
+
+def main() -> None:
+    rows: list[Row] = Rows(RESULTS / "reproduce.jsonl").read()
+    text = [INTRODUCTION.read_text().format(file=FILE, citation=results()["citation"])]
+    for scale in ("paper", "fast"):
+        for label in labels():
+            shown = found(table(label), rows, scale)
+            if any(line.rows for line in shown.lines if not line.is_reference):
+                text.append(section(shown))
+    if len(text) == 1:
+        text.append("No run has been made yet.\n")
+    (DOCS / "results.md").write_text("\n\n".join(text).rstrip("\n") + "\n")
+
+
+if __name__ == "__main__":
+    main()

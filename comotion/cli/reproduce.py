@@ -1,0 +1,170 @@
+"""comotion reproduce"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional, arg
+
+from comotion.cli.output import as_json, note
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    from comotion.grid.rows import Rows
+    from comotion.paper import Found
+
+FAILED = 1
+FIGURES = "figures"
+PAGE_WIDTH = 150
+
+
+@dataclass(frozen=True)
+class Options:
+    """Make a table of the paper again, beside what it prints and what needs no model.
+
+    The tables are gps, interactions, missing-vel, charges, lnode, disent, discr-cont-gp, bb2, bb3,
+    supp:missing-vel and supp:charges; `figures` draws the paper's figures. Scales: smoke takes
+    seconds a run and shows only that everything works, fast takes minutes, paper trains as
+    published. A seed decides measurement noise, the model's start and the draws; the motion is
+    always the same.
+
+    Every finished run leaves a row, and starting again makes only what is missing: stop at any
+    time, or start the same command twice to share the work. Tables share their runs.
+
+    Examples:
+      comotion reproduce gps --scale smoke
+      comotion reproduce bb2 --scale fast --seeds 1 --noise low --systems I-GPODE I-NODE
+      comotion reproduce interactions --scale paper --on ray --address auto
+      comotion reproduce figures --scale fast
+    """
+
+    table: Annotated[Positional[str], arg(metavar="TABLE")]
+    """which table, or figures"""
+    scale: Literal["smoke", "fast", "paper"] = "fast"
+    """how much work a run may be"""
+    seeds: Annotated[
+        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 5, at scale smoke 1)")
+    ] = None
+    """how many seeds: 0, 1, …"""
+    noise: Annotated[tuple[str, ...], arg(metavar="LEVEL …", help_behavior_hint="")] = ()
+    """only these noise levels of the table: none, low, high, higher"""
+    systems: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
+    """only these systems of the table"""
+    on: Literal["local", "ray"] = "local"
+    """processes of this machine, or a Ray cluster"""
+    address: Annotated[str | None, arg(metavar="HOST:PORT", help_behavior_hint="")] = None
+    """of a Ray cluster that is running; without it one is started on this machine"""
+    workers: Annotated[
+        int | None, arg(metavar="NUMBER", help_behavior_hint="(default: one for two cores)")
+    ] = None
+    """how many runs at a time"""
+    out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/reproduce")
+    """folder for tables, plots, models and what a run needs to go on"""
+    rows: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: FOLDER/rows.jsonl)")
+    ] = None
+    """file with one JSON row for each finished run"""
+    track: Annotated[
+        Literal["tensorboard", "mlflow", "wandb"] | None, arg(help_behavior_hint="")
+    ] = None
+    """also send the figures of every training step there"""
+    json: Annotated[bool, arg(help_behavior_hint="")] = False
+    """print the numbers as JSON instead of tables"""
+
+
+def run(options: Options) -> int:
+    from comotion.grid.drive import drive
+    from comotion.grid.engine import engine
+    from comotion.grid.rows import Rows
+    from comotion.grid.scales import SCALES
+    from comotion.paper import found, runs_of, select, table
+
+    seeds = SCALES[options.scale].seeds if options.seeds is None else options.seeds
+    if seeds < 1:
+        raise BadInput(f"--seeds {seeds}: give at least 1")
+    rows = Rows(options.rows or options.out / "rows.jsonl")
+    if options.table == FIGURES:
+        return _figures(options, rows)
+    chosen = select(table(options.table), options.noise, options.systems)
+    runs = runs_of(chosen, options.scale, seeds)
+    failures = drive(
+        runs,
+        rows,
+        engine(options.on, options.address, options.workers),
+        folder=options.out / "runs",
+        say=note,
+        track=options.track or "",
+    )
+    wanted = {run.id for run in runs}
+    made = found(chosen, [row for row in rows.read() if row["id"] in wanted], options.scale)
+    _show(made, options)
+    return FAILED if failures else 0
+
+
+def _figures(options: Options, rows: "Rows") -> int:
+    """The models of a few runs of the tables, and what the paper draws of such models."""
+    if options.noise or options.systems or options.seeds is not None:
+        raise BadInput("figures are of three balls without noise, seed 0; leave the choice out")
+    from comotion.cli.reproduce_figures import figure_runs, write_figures
+    from comotion.grid.drive import drive
+    from comotion.grid.engine import engine
+
+    runs, folder = figure_runs(options.scale), options.out / "runs"
+    workers = engine(options.on, options.address, options.workers)
+    if drive(runs, rows, workers, folder=folder, say=note, track=options.track or ""):
+        return FAILED
+    for path in write_figures(runs, folder, options.out, options.scale):
+        print(f"wrote {path}")
+    return 0
+
+
+def _show(made: "Found", options: Options) -> None:
+    from rich.console import Console
+
+    from comotion.report import figure_png, reproduction_table, skill_figure
+
+    console = Console(width=None if sys.stdout.isatty() else PAGE_WIDTH)
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = f"{made.table.label.replace(':', '-')}-{made.scale}"
+    tables = {view: reproduction_table(made, view) for view in made.table.views}
+    faces = {".md": "to_markdown", ".csv": "to_csv", ".tex": "to_latex"}
+    for view, shown in tables.items():
+        for ending, face in faces.items():
+            (options.out / f"{stem}-{view}{ending}").write_text(getattr(shown, face)())
+        if not options.json:
+            console.print(shown.to_rich())
+            console.print()
+    (options.out / f"{stem}-skill.png").write_bytes(
+        figure_png(skill_figure(made, made.table.views[-1]))
+    )
+    if options.json:
+        print(as_json(_as_dict(made)))
+    else:
+        print(f"wrote {options.out / stem}-….md, .csv, .tex and {stem}-skill.png")
+
+
+def _as_dict(made: "Found") -> dict[str, Any]:
+    from comotion.evaluate import METRICS
+
+    return {
+        "table": made.table.label,
+        "scale": made.scale,
+        "lines": [
+            {
+                "setting": line.setting,
+                "system": line.name,
+                "seeds": len(line.rows),
+                "paper": line.printed,
+                "ours": {
+                    view: {name: line.ours(view, name) for name in METRICS}
+                    for view in made.table.views
+                },
+                "against the paper": {
+                    view: made.differing(view).get(number, "") for view in made.table.views
+                },
+            }
+            for number, line in enumerate(made.lines)
+        ],
+    }

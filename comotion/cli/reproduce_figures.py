@@ -1,0 +1,51 @@
+"""The figures of `comotion reproduce figures`: runs of the tables, loaded and drawn."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from comotion.grid.perform import Task, perform
+from comotion.grid.runs import Run
+from comotion.grid.scenes import parts_of, single_ball
+from comotion.paper import runs_of, select, table
+from comotion.predict import FittedModel, fields, load
+from comotion.report import figure_png
+from comotion.report.paper_figures import bands_figure, overview_figure, single_ball_figure
+
+SYSTEMS = ("I-GPODE", "I-NODE", "I-BNODE")
+
+
+def figure_runs(scale: str) -> list[Run]:
+    """Three balls without noise, seed 0: runs that the tables have as well."""
+    chosen = select(table("interactions"), noise=["none"], systems=SYSTEMS)
+    return [run for run in runs_of(chosen, scale, seeds=1) if run.source.name in SYSTEMS]
+
+
+def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> list[Path]:
+    models = {run.source.name: _model(run, folder) for run in runs}
+    scene, seed, draws = runs[0].scene, runs[0].seed, runs[0].draws
+    parts, alone = parts_of(scene, seed), single_ball(scene, seed)
+    drawn = {}
+    for view, part in (("train", parts.train), ("test", parts.test)):
+        forecasts = {
+            name: models[name].predict(part.seen, draws=draws) for name in ("I-GPODE", "I-NODE")
+        }
+        title = f"95 % and 50 % bands on {view} sequences, scale {scale}"
+        drawn[f"bands-{view}"] = bands_figure(title, forecasts, part.seen)
+    single = {name: model.predict(alone.seen, draws=draws) for name, model in models.items()}
+    drawn["single-ball"] = single_ball_figure(single, alone.seen)
+    learned = fields(models["I-GPODE"], draws=20)
+    forecast = models["I-GPODE"].predict(parts.test.seen, draws=draws)
+    drawn["overview"] = overview_figure(forecast, learned, parts.test.seen)
+    out.mkdir(parents=True, exist_ok=True)
+    paths = [out / f"figure-{name}-{scale}.png" for name in drawn]
+    for path, figure in zip(paths, drawn.values(), strict=True):
+        path.write_bytes(figure_png(figure))
+    return paths
+
+
+def _model(run: Run, folder: Path) -> FittedModel:
+    """The run's model; made again if its row came from another folder or machine."""
+    file = folder / run.id / "model.safetensors"
+    if not file.exists():
+        perform(Task(run, folder))
+    return load(file)

@@ -1,0 +1,126 @@
+"""A table of the paper made again: ours beside what was printed, and what needs no model."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from comotion.paper import Found, Line
+from comotion.report import style
+from comotion.report.tables import Cell, Column, Table
+
+NOTES = (
+    "table convention: summed over objects and features, averaged over frames and sequences",
+    "MSE: of noise-free draws; ELL: a Gaussian with the mean and variance + 0.01 of 20 draws",
+    "skill: 1 − CRPS / CRPS of climatology, observation noise included; 0 is no skill at all",
+    "climatology: one Gaussian for all times; true dynamics: the simulator from the same frames",
+    "± standard deviation over seeds; ≠: another system wins here than in the paper",
+)
+AHEAD = (1, 2, 5, 10, 20, 50)
+CURVES = ("-", (0, (5, 1.5)))
+
+
+def reproduction_table(found: Found, view: str) -> Table:
+    """One view (train, test, single balls) of a table of the paper."""
+    differing = found.differing(view)
+    rows = tuple(
+        (
+            line.setting,
+            line.name,
+            line.ours(view, "mse_draws_table"),
+            _printed(line, view, "mse_draws_table"),
+            line.ours(view, "mse_mean_table"),
+            line.ours(view, "ell_table"),
+            _printed(line, view, "ell_table"),
+            line.ours(view, "ell_table_all_draws"),
+            line.ours(view, "skill_crps"),
+            str(len(line.rows)),
+            differing.get(number, ""),
+        )
+        for number, line in enumerate(found.lines)
+    )
+    columns = (
+        Column("setting"),
+        Column("system"),
+        Column("MSE", 2, "lower"),
+        Column("paper MSE", 2, "lower"),
+        Column("MSE of mean", 2, "lower"),
+        Column("ELL", 1, "higher"),
+        Column("paper ELL", 1, "higher"),
+        Column("ELL, all draws", 1, "higher"),
+        Column("skill", 3, "higher"),
+        Column("seeds"),
+        Column("against the paper"),
+    )
+    apart = frozenset(number for number, line in enumerate(found.lines) if line.is_reference)
+    title = f"{found.table.label}, {view}, at scale {found.scale}: {found.table.about}"
+    return Table(title, columns, rows, group="setting", notes=NOTES, apart=apart)
+
+
+def skill_table(found: Found, view: str) -> Table:
+    """What skill over climatology is left so many frames after the last one seen."""
+    lines = [line for line in found.lines if line.rows and line.name != "climatology"]
+    rows = []
+    for line in lines:
+        lead, skill = line.by_lead(view, "skill_crps")
+        seen = sum(time <= 0 for time in lead) - 1
+        at = [seen + ahead for ahead in AHEAD]
+        cells: list[Cell] = [skill[n] if n < len(skill) else None for n in at]
+        rows.append((line.setting, line.name, *cells))
+    columns = (Column("setting"), Column("system"), *(Column(f"{n}", 3) for n in AHEAD))
+    title = f"{found.table.label}: skill so many frames ahead"
+    return Table(title, columns, tuple(rows))
+
+
+def skill_figure(found: Found, view: str) -> Figure:
+    """Skill over climatology by lead time, one panel a scene and setting."""
+    panels_of = _panels(found)
+    count = len(panels_of)
+    columns = min(count, 3)
+    figure, panels = style.new_figure(
+        math.ceil(count / columns), columns, width=1.0 + 3.6 * columns, height=3.4, sharey=True
+    )
+    names = list(dict.fromkeys(line.name for line in found.lines if not line.is_reference))
+    looks = {name: _look(number) for number, name in enumerate(names)} | {
+        "constant velocity": {"color": style.REFERENCES["constant velocity"], "linestyle": ":"},
+        "true dynamics": {"color": style.INK, "linestyle": (0, (1, 1))},
+    }
+    drawn: set[str] = set()
+    for axes, (setting, lines) in zip(panels.flat, panels_of.items(), strict=False):
+        for line in lines:
+            lead, skill = line.by_lead(view, "skill_crps")
+            if line.name in looks and lead:
+                axes.plot(lead, skill, linewidth=1.4, **looks[line.name])
+                drawn.add(line.name)
+        axes.axhline(0.0, color=style.REFERENCES["climatology"], linewidth=1.0)
+        axes.set_ylim(-0.5, 1.03)
+        style.label(axes, x="time since the last frame seen", title=setting or "all")
+    panels[0, 0].set_ylabel("skill over climatology (CRPS)", fontsize=9)
+    for axes in panels.flat[count:]:
+        axes.set_visible(False)
+    style.headline(figure, f"{found.table.label}: what skill is left (0: climatology)")
+    handles = [Line2D([], [], label=name, **look) for name, look in looks.items() if name in drawn]
+    style.legend_below(figure, handles, columns=5)
+    return figure
+
+
+def _panels(found: Found) -> dict[str, Sequence[Line]]:
+    """Lines by setting; references that hold for all of them are in every panel."""
+    settings = list(dict.fromkeys(line.setting for line in found.lines if not line.is_reference))
+    return {
+        setting: [line for line in found.lines if line.setting in (setting, "any")]
+        for setting in settings
+    }
+
+
+def _look(number: int) -> dict:
+    colours = style.OBJECTS
+    return {
+        "color": colours[number % len(colours)],
+        "linestyle": CURVES[number // len(colours) % len(CURVES)],
+    }
+
+
+def _printed(line: Line, view: str, metric: str) -> Cell:
+    return line.printed[view][metric] if view in line.printed else None

@@ -1,0 +1,18 @@
+"""How well a fitted model explains data it was not fitted to, as its bound."""
+
+import jax
+
+from comotion.data.batches import to_dataset
+from comotion.data.trajectories import Trajectories
+from comotion.predict import FittedModel
+from comotion.train.step import held_out_bound, step_plan
+
+
+def held_out_elbo(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> float:
+    """The bound per observed value, on windows of the last stage's length."""
+    dataset = to_dataset(data, fitted.scaling)
+    recipe, system = fitted.config.recipe, fitted.config.system
+    frames = dataset.windows.times.shape[1]
+    plan = step_plan(recipe, recipe.stages[-1], frames, system.property_frames)
+    bound = held_out_bound(fitted.model, dataset, jax.random.key(seed), plan)
+    return float(bound.elbo / bound.observations)

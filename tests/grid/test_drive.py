@@ -1,0 +1,82 @@
+import contextlib
+from collections.abc import Generator
+
+from comotion.grid.drive import drive
+from comotion.grid.engine import AbstractEngine, Failure, attempt
+from comotion.grid.rows import Rows
+
+
+class Here(AbstractEngine):
+    """Works in this process, and remembers what it was asked to do."""
+
+    workers = 1
+
+    def __init__(self, stop_after: int | None = None):
+        self.asked: list[str] = []
+        self.stop_after = stop_after
+
+    def map(self, work, items) -> Generator:
+        for task in items:
+            if len(self.asked) == self.stop_after:
+                raise KeyboardInterrupt
+            self.asked.append(task.run.id)
+            yield task, attempt(work, task)
+
+
+def test_every_run_leaves_one_row_with_all_that_is_needed_to_make_it_again(runs, tmp_path):
+    rows, said = Rows(tmp_path / "rows.jsonl"), []
+    assert drive(runs, rows, Here(), folder=tmp_path, say=said.append) == {}
+    assert rows.ids() == {run.id for run in runs}
+    row = rows.read()[0]
+    assert row["run"] == runs[0].to_dict()
+    assert set(row["scores"]) == {"test", "train", "T10"}
+    assert set(row["scores"]["test"]) == {"model", "climatology", "constant velocity"}
+    assert {"seconds", "finished", "versions", "commit", "machine", "diverged"} <= row.keys()
+    assert len(row["by_lead"]["test"]["lead"]) == 12
+    assert said[-1].startswith("3/3  true dynamics, 3 balls, none noise, seed 2: MSE ")
+    assert said[-1].endswith("all done")
+    assert " left" in said[0]
+
+
+def test_starting_again_does_only_what_is_missing(runs, tmp_path):
+    rows = Rows(tmp_path / "rows.jsonl")
+    first = Here(stop_after=2)
+    with contextlib.suppress(KeyboardInterrupt):
+        drive(runs, rows, first, folder=tmp_path, say=lambda _: None)
+    second, said = Here(), []
+    drive(runs, rows, second, folder=tmp_path, say=said.append)
+    assert first.asked == [run.id for run in runs[:2]]
+    assert second.asked == [runs[2].id]
+    assert said[0] == "2 of 3 runs are there already"
+    third = Here()
+    drive(runs, rows, third, folder=tmp_path, say=lambda _: None)
+    assert third.asked == []
+
+
+def test_a_run_that_someone_else_is_making_is_left_to_them(runs, tmp_path, monkeypatch):
+    rows = Rows(tmp_path / "rows.jsonl")
+    theirs = rows.claim(runs[0].id)
+    assert theirs is not None
+
+    def finish(_seconds: float) -> None:
+        rows.append({"id": runs[0].id, "run": runs[0].to_dict()})
+        theirs.release()
+
+    monkeypatch.setattr("comotion.grid.drive.time.sleep", finish)
+    engine = Here()
+    drive(runs, rows, engine, folder=tmp_path, say=lambda _: None)
+    assert engine.asked == [run.id for run in runs[1:]]
+    assert len(rows.read()) == 3
+
+
+def test_what_failed_is_told_and_tried_again_next_time(runs, tmp_path):
+    class Broken(Here):
+        def map(self, work, items) -> Generator:
+            for task in items:
+                yield task, Failure("no")
+
+    rows, said = Rows(tmp_path / "rows.jsonl"), []
+    failures = drive(runs[:1], rows, Broken(), folder=tmp_path, say=said.append)
+    assert failures == {runs[0].id: Failure("no")}
+    assert said == ["failed  true dynamics, 3 balls, none noise, seed 0: no"]
+    assert drive(runs[:1], rows, Here(), folder=tmp_path, say=lambda _: None) == {}

@@ -1,0 +1,63 @@
+"""A real Ray on this machine, one of whose workers is killed in the middle of its work."""
+
+import json
+import os
+import platform
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from comotion.errors import BadInput
+from comotion.grid.drive import drive
+from comotion.grid.engine import engine
+from comotion.grid.rows import Rows
+from comotion.grid.runs import Run, Truth
+from comotion.grid.scenes import Scene
+
+ray = pytest.importorskip("ray")
+LONGER = Scene(noise="low", train=20, valid=1, test=20, frames=30)
+PATIENCE = 120.0
+
+
+@pytest.fixture(scope="module")
+def on_ray():
+    yield engine("ray", workers=1)
+    ray.shutdown()
+
+
+def kill_the_worker_of(run: Run, folder: Path, killed: list[int]) -> None:
+    """As soon as someone signs that they work on the run."""
+    sign, deadline = folder / run.id / "worker.json", time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if sign.exists() and (text := sign.read_text()):
+            worker = json.loads(text)
+            assert worker["host"] == platform.node()
+            killed.append(worker["pid"])
+            os.kill(worker["pid"], signal.SIGKILL)
+            return
+        time.sleep(0.01)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_run_of_a_killed_worker_is_made_by_another_and_counted_once(on_ray, tmp_path):
+    runs = [Run(Truth(), LONGER, seed, "smoke", draws=20) for seed in range(2)]
+    rows, said, killed = Rows(tmp_path / "rows.jsonl"), [], list[int]()
+    killer = threading.Thread(target=kill_the_worker_of, args=(runs[0], tmp_path, killed))
+    killer.start()
+    assert drive(runs, rows, on_ray, folder=tmp_path, say=said.append) == {}
+    killer.join(PATIENCE)
+    assert killed
+    assert killed[0] != os.getpid()
+    lines = rows.path.read_text().splitlines()
+    assert sorted(json.loads(line)["id"] for line in lines) == sorted(run.id for run in runs)
+    assert json.loads((tmp_path / runs[0].id / "worker.json").read_text())["pid"] != killed[0]
+    assert said[-1].endswith("all done")
+
+
+def test_a_cluster_that_is_not_there_is_told_in_one_sentence():
+    ray.shutdown()
+    with pytest.raises(BadInput, match="there is no Ray to connect to"):
+        engine("ray", "127.0.0.1:1")
