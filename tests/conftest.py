@@ -14,9 +14,17 @@ os.environ |= {
 }
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 
 import comotion._types  # noqa: E402, F401  (turns on 64-bit types before any array is made)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX came too early"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file stays with one worker; all that need the demo do, so that it is made once."""
+    for item in items:
+        group = "demo" if "demo" in getattr(item, "fixturenames", ()) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))

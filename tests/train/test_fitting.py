@@ -110,7 +110,7 @@ data = comotion.read(sys.argv[1])
 stages = (Stage(5, 150, 1e-2, "cosine"),)
 recipe = Recipe(name="kill", stages=stages, windows=12, clip=1.0)
 fit(data, recipe=recipe, out=sys.argv[2], resume=True, progress=False,
-    inducing_alone=8, inducing_pair=8, fourier_features=16, scaling="units")
+    order=2, encoder="smoother", inducing_alone=8, inducing_pair=8, fourier_features=8)
 """
 
 
@@ -149,7 +149,7 @@ def test_training_that_cannot_be_saved_says_what_to_do(balls):
     stages = (Stage(8, 200, 1e6),)
     recipe = Recipe(name="reckless", stages=stages, windows=4)
     with pytest.raises((TrainingDivergedError, ArithmeticError), match=r"smaller learning rate"):
-        fit(balls, recipe=recipe, **TINY_PARTS)
+        fit(balls, recipe=recipe, encoder="smoother", **TINY_PARTS)
 
 
 def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe):
