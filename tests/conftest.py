@@ -1,3 +1,4 @@
+import gc
 import os
 import tempfile
 
@@ -14,7 +15,6 @@ os.environ |= {
 }
 
 import jax  # noqa: E402
-import pytest  # noqa: E402
 
 import comotion._types  # noqa: E402, F401  (turns on 64-bit types before any array is made)
 
@@ -22,9 +22,5 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX came too early"
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file stays with one worker; all that need the demo do, so that it is made once."""
-    for item in items:
-        group = "demo" if "demo" in getattr(item, "fixturenames", ()) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+# Thousands of traced programs are alive: looking through them often took a tenth of the time.
+gc.set_threshold(200_000, 20, 100)

@@ -1,6 +1,7 @@
 """The figures of metrics.jsonl, also sent to a tracker: TensorBoard, MLflow or Weights & Biases."""
 
 import importlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -52,7 +53,7 @@ class WeightsAndBiases:
 
     def __init__(self, folder: Path, name: str):
         self.run: Any = _extra("wandb", "wandb").init(
-            name=name, dir=str(folder), settings={"project": "comotion"}
+            name=name, dir=str(folder), project=os.environ.get("WANDB_PROJECT", "comotion")
         )
 
     def say(self, sentence: str) -> None:

@@ -4,6 +4,7 @@ import jax
 
 from comotion.data.batches import to_dataset
 from comotion.data.trajectories import Trajectories
+from comotion.devices import everywhere
 from comotion.predict import FittedModel
 from comotion.train.step import held_out_bound, step_plan
 
@@ -14,5 +15,6 @@ def held_out_elbo(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> 
     recipe, system = fitted.config.recipe, fitted.config.system
     frames = dataset.windows.times.shape[1]
     plan = step_plan(recipe, recipe.stages[-1], frames, system.property_frames)
-    bound = held_out_bound(fitted.model, dataset, jax.random.key(seed), plan)
+    model, dataset = everywhere((fitted.model, dataset), plan.mesh)
+    bound = held_out_bound(model, dataset, jax.random.key(seed), plan)
     return float(bound.elbo / bound.observations)

@@ -18,6 +18,8 @@ from comotion.grid.runs import Run, Truth
 from comotion.grid.scenes import Scene
 
 ray = pytest.importorskip("ray")
+# Ray forks to start its own programs at once, which does JAX no harm.
+pytestmark = pytest.mark.filterwarnings("ignore:os.fork")
 LONGER = Scene(noise="low", train=20, valid=1, test=20, frames=30)
 PATIENCE = 120.0
 

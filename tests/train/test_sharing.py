@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from comotion.checkpoint import read
+from comotion.train import step
+
 FIT = """
 import sys
 import jax
@@ -49,8 +52,6 @@ def finish(*processes: subprocess.Popen) -> None:
 
 
 def weights(file: Path) -> dict[str, np.ndarray]:
-    from comotion.checkpoint import read
-
     return read(file)[0]
 
 
@@ -63,8 +64,12 @@ def assert_alike(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) ->
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> dict[str, np.ndarray]:
+    """By one device, here."""
     run = tmp_path_factory.mktemp("runs") / "alone"
-    finish(start(run, 1, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step, "mesh_for", lambda count: None)
+        patch.setattr(sys, "argv", ["", str(run)])
+        exec(FIT.format(devices=1, together=""), {})
     return weights(run / "model.safetensors")
 
 
