@@ -21,7 +21,7 @@ def short(system: SystemConfig) -> Recipe:
     The tolerance keeps the bound of long windows smooth and the functions' posterior broad.
     """
     rate = 1e-2 if system.function == "gp" else 2e-3
-    rounds = ((16, 300), (33, 400)) if solvable(system) else ((5, 250), (16, 150), (33, 100))
+    rounds = ((16, 200), (33, 100)) if solvable(system) else ((5, 250), (16, 150), (33, 100))
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
