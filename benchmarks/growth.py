@@ -11,7 +11,6 @@ import json
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from rows import RESULTS, append
@@ -40,15 +39,13 @@ PICTURE = PAGE.parent / "images" / "growth.png"
 
 
 def measure(what: str, sizes: dict[str, int]) -> None:
-    import jax
-    import jax.numpy as jnp
     import numpy as np
+    from steps import timed_step
 
     from comotion.config import Recipe, Stage
     from comotion.data import Trajectories
-    from comotion.devices import everywhere, one_thread_each
-    from comotion.train.fit import prepare, run_config
-    from comotion.train.step import first_state, step_plan, train_step
+    from comotion.devices import one_thread_each
+    from comotion.train.fit import run_config
 
     frames, objects = sizes["horizon"] + 1, sizes["objects"]
     random = np.random.default_rng(0)
@@ -71,16 +68,7 @@ def measure(what: str, sizes: dict[str, int]) -> None:
     }
     config = run_config("I-GPODE-S", recipe, 0, parts)
     with one_thread_each():
-        fitted, dataset = prepare(data, config, key=jax.random.key(0))
-        plan = step_plan(recipe, stage, frames, 1)
-        state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
-
-        def step() -> float:
-            begin = time.perf_counter()
-            _, info = train_step(state, dataset, jax.random.key(1), jnp.float32(1e-3), plan)
-            jax.block_until_ready(info.gradient_norm)
-            return time.perf_counter() - begin
-
+        _, step = timed_step(data, config)
         step()
         best = min(step() for _ in range(REPEATS))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -6,23 +6,20 @@ Two systems on 100 sequences of three noise-free balls: the paper's parts (I-GPO
 """
 
 import argparse
-import time
 
-import jax
-import jax.numpy as jnp
 from floor import Function, floor
 from rows import append
+from steps import timed_step
 
 from comotion import cache
 from comotion.cli.demo import DEMO_SYSTEM
 from comotion.config import Recipe, Stage
-from comotion.devices import everywhere, one_thread_each
+from comotion.devices import one_thread_each
 from comotion.dynamics import InteractingDynamics
 from comotion.functions import SparseGP
 from comotion.model import Model
 from comotion.simulate import bouncing_balls
-from comotion.train.fit import prepare, run_config
-from comotion.train.step import first_state, step_plan, train_step
+from comotion.train.fit import run_config
 
 REPEATS = 12
 SYSTEMS = {"paper": {"system": "I-GPODE"}, "demo": DEMO_SYSTEM}
@@ -36,18 +33,9 @@ def measure(name: str, horizon: int) -> None:
     stage = Stage(horizon, 1, 1e-3)
     config = run_config(choices.pop("system"), Recipe(stages=(stage,)), 0, choices)
     data = bouncing_balls(sequences=SEQUENCES, objects=OBJECTS, seed=0)
-    fitted, dataset = prepare(data, config, key=jax.random.key(0))
-    plan = step_plan(config.recipe, stage, 100, 1)
-    state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
-
-    def step() -> float:
-        start = time.perf_counter()
-        _, info = train_step(state, dataset, jax.random.key(1), jnp.float32(1e-3), plan)
-        jax.block_until_ready(info.gradient_norm)
-        return time.perf_counter() - start
-
+    model, step = timed_step(data, config)
     compiling, best = step(), min(step() for _ in range(REPEATS))
-    least = floor(asked(fitted.model), horizon)
+    least = floor(asked(model), horizon)
     best = min(best, *(step() for _ in range(REPEATS)))
     row = {"system": name, "horizon": horizon, "seconds": round(best, 4)}
     row |= {"floor_seconds": round(least, 4), "ratio": round(best / least, 2)}

@@ -71,17 +71,15 @@ def accuracy(name: str) -> None:
 
 
 def speed(name: str) -> None:
-    import jax
-    import jax.numpy as jnp
+    from steps import timed_step
 
     from comotion.cli.demo import DEMO_SYSTEM
     from comotion.config import Recipe, Stage
     from comotion.coordinates.pair import RadialPair
-    from comotion.devices import everywhere, one_thread_each
+    from comotion.devices import one_thread_each
     from comotion.gp import features
     from comotion.simulate import bouncing_balls
-    from comotion.train.fit import prepare, run_config
-    from comotion.train.step import first_state, step_plan, train_step
+    from comotion.train.fit import run_config
 
     if name == "polynomial cosine":
         features._fast_on_cpu = lambda x, builtin, **_: builtin(x)
@@ -93,16 +91,8 @@ def speed(name: str) -> None:
     data = bouncing_balls(sequences=100, objects=3, noise="low", seed=0)
 
     def best() -> float:
-        fitted, dataset = prepare(data, config, key=jax.random.key(0))
-        plan = step_plan(config.recipe, stage, 100, 1)
-        state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
-
-        def step() -> float:
-            start = time.perf_counter()
-            _, info = train_step(state, dataset, jax.random.key(1), jnp.float32(1e-3), plan)
-            jax.block_until_ready(info.gradient_norm)
-            return time.perf_counter() - start
-
+        _, step = timed_step(data, config)
+        step()
         return min(step() for _ in range(REPEATS))
 
     quick: Callable[[], float] = best if name == "one thread for BLAS" else one_thread_each()(best)
