@@ -18,6 +18,7 @@ FIELDS = {
     "correlation_with_charge": Column("correlation with charge"),
     "correlation_by_chance": Column("by chance"),
     "fit_seconds": Column("fit, s", 0),
+    "commit": Column("commit"),
 }
 
 
@@ -35,8 +36,10 @@ def charges_section() -> str:
         "Written from `benchmarks/results/charges.jsonl` (`python benchmarks/charges.py --judge "
         f"test`). Five charges, {sequences} training sequences of 60 frames, 100 test sequences, "
         f"seed {seed}; radial f_b, mirror-symmetric f_s. The charge is given, inferred from the "
-        "first 49 frames, or left out; all else is the same. The sign of each sequence is turned "
-        "as it fits best, and *by chance* is the correlation with charges of other sequences "
-        "after the same turning. Forms without a row have not been measured yet.\n\n"
+        "first 49 frames, or left out; the parts and the rounds are the same. One run each, and "
+        "rows of different commits were made by slightly different code. The sign of each "
+        "sequence is turned as it fits best, and *by chance* is the correlation with "
+        "charges of other sequences after the same turning. Forms without a row "
+        "have not been measured yet.\n\n"
         f"{Table('', tuple(FIELDS.values()), shown).to_markdown()}\n"
     )
