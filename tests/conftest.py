@@ -10,6 +10,7 @@ os.environ |= {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     # Most of the time would go into optimising programs that run once.
     "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
     "JAX_NUM_CPU_DEVICES": "2",  # whatever the machine has: devices share the work
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
