@@ -86,7 +86,7 @@ def quick(config: SystemConfig) -> Recipe:
     short = recipe("short", config)
     rate = short.stages[0].learning_rate
     stages = tuple(Stage(horizon, steps, rate, "cosine") for horizon, steps in ROUNDS)
-    return dataclasses.replace(short, name="quick", stages=stages, windows=30)
+    return dataclasses.replace(short, name="quick", stages=stages, windows=30, calibration=0)
 
 
 def measure(case: Case) -> None:

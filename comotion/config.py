@@ -165,6 +165,8 @@ class Recipe:
     """share of a feature's variance a trajectory may be off by, beside observation noise"""
     velocity_tolerance: float = 0.0
     """the same for velocities, which a collision missed by a frame gets wrong at once"""
+    calibration: int = 0
+    """windows on which the size of what the law leaves open is chosen, after training; 0: none"""
 
 
 @dataclass(frozen=True)

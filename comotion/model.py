@@ -8,7 +8,7 @@ from comotion._types import Key
 from comotion.data.batches import Excerpt, Grid
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.encode import AbstractInitialStateEncoder, Belief, PropertyEncoder
-from comotion.integrate import AbstractIntegrator, Interval, trajectory
+from comotion.integrate import AbstractIntegrator, Disturbance, Disturbed, Interval, trajectory
 from comotion.observe import Observation
 
 
@@ -26,6 +26,7 @@ class Model(eqx.Module):
     property_encoder: PropertyEncoder | None
     dynamics: AbstractDynamics
     integrator: AbstractIntegrator
+    disturbance: Disturbance
     observation: Observation
     gives_properties: bool = eqx.field(static=True)
 
@@ -36,15 +37,31 @@ class Model(eqx.Module):
         return Beliefs(initial, self.property_encoder(excerpt.opening))
 
     def draw_states(
-        self, field: AbstractField, beliefs: Beliefs, excerpt: Excerpt, grid: Grid, *, key: Key
+        self,
+        field: AbstractField,
+        beliefs: Beliefs,
+        excerpt: Excerpt,
+        grid: Grid,
+        *,
+        disturbed: bool = False,
+        key: Key,
     ) -> Float[Array, "K A D"]:
-        """States at the times of `grid` under one drawn law and one draw of the beliefs."""
-        key_initial, key_properties = jax.random.split(key)
+        """States at the times of `grid` under one drawn law and one draw of the beliefs.
+
+        Training follows the law alone; a forecast is also disturbed by what the law leaves open.
+        """
+        key_initial, key_properties, key_noise = jax.random.split(key, 3)
         initial = beliefs.initial.draw(key=key_initial)
         properties = self.draw_properties(beliefs, excerpt, key=key_properties)
         motion = Motion(field, properties, excerpt.window.neighbours)
         known = (grid.active, grid.controls[:-1], grid.controls[1:])
-        return trajectory(self.integrator, motion, initial, grid.times, known)
+        if not disturbed:
+            return trajectory(self.integrator, motion, initial, grid.times, known)
+        integrator = Disturbed(self.integrator, self.disturbance)
+        objects, entries = initial.shape
+        shape = (grid.times.shape[0] - 1, objects, entries + 1)
+        noise = jax.random.normal(key_noise, shape, initial.dtype)
+        return trajectory(integrator, motion, initial, grid.times, (known, noise))
 
     def draw_properties(
         self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key

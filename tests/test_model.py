@@ -167,6 +167,7 @@ def test_controls_run_straight_between_frames_and_properties_are_given(model):
         property_encoder=None,
         dynamics=model.dynamics,
         integrator=model.integrator,
+        disturbance=model.disturbance,
         observation=model.observation,
         gives_properties=True,
     )

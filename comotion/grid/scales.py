@@ -36,7 +36,8 @@ class Scale:
         return replace(config, **self.parts)
 
     def plan(self, config: SystemConfig) -> Recipe:
-        plan = recipe(self.recipe, config)
+        """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
+        plan = dataclasses.replace(recipe(self.recipe, config), calibration=0)
         if self.iterations is None:
             return plan
         rate = plan.stages[0].learning_rate

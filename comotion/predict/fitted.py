@@ -78,7 +78,7 @@ class FittedModel:
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
         excerpts = self.excerpts(data)
         results = []
-        for done, chunk in _chunks(model, excerpts, plan.grids, draws, seed):
+        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed):
             results.append(tuple(self._in_data_units(values, plan) for values in chunk))
             if on_draw is not None:
                 on_draw(done)
@@ -221,7 +221,7 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
     )
 
 
-def _chunks(
+def draw_chunks(
     model: Model, excerpts: Excerpt, grids: Grid, draws: int, seed: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
@@ -262,7 +262,8 @@ def _one_draw(
     field = model.dynamics.draw(key=key_field)
 
     def follow(excerpt: Excerpt, grid: Grid, key: Key) -> Float[Array, "K A O"]:
-        states = model.draw_states(field, model.encode(excerpt), excerpt, grid, key=key)
+        beliefs = model.encode(excerpt)
+        states = model.draw_states(field, beliefs, excerpt, grid, disturbed=True, key=key)
         return model.observation.decoder(states)
 
     keys = jax.random.split(key_states, grids.times.shape[0])

@@ -23,7 +23,7 @@ from comotion.encode import (
 )
 from comotion.functions import make_function
 from comotion.graph import AbstractGraph, GivenGraph, NearestGraph
-from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps
+from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps, undisturbed
 from comotion.layout import Layout
 from comotion.model import Model
 from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
@@ -40,6 +40,7 @@ def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> 
         property_encoder=_property_encoder(config, layout, observed, key=key_properties),
         dynamics=_dynamics(config, layout, start, key=key_dynamics),
         integrator=_integrator(config),
+        disturbance=undisturbed(layout),
         observation=_observation(config, layout, start, key=key_decoder),
         gives_properties=config.properties == "observed",
     )

@@ -23,6 +23,7 @@ from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import FittedModel
 from comotion.systems import DataShape, build, data_shape, start_from_data, state_layout, system
+from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.free_properties import find_properties, learns_found_properties
 from comotion.train.loop import Loop
@@ -55,9 +56,9 @@ def fit(
     had happened. Ctrl-C stops early and returns what was learned so far.
 
     Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
-    `valid` is only watched, never trained on; `watcher` is told the figures beside the bar. After
-    `jax.distributed.initialize`, every process makes the same call: all devices share the work,
-    the first process writes the files.
+    `valid` is never trained on, only watched and used to calibrate (the training data otherwise);
+    `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
+    makes the same call: all devices share the work, the first process writes the files.
     """
     config = run_config(system, recipe, seed, parts)
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
@@ -79,12 +80,17 @@ def fit(
         loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
         try:
             loop.run(key=key_train)
+            model = on_one(loop.state.model)
+            if config.recipe.calibration:
+                watcher.say("compiling, and calibrating")
+                model = calibrate(model, config, dataset if held_out is None else held_out)
         except KeyboardInterrupt:
             loop.save()
+            model = on_one(loop.state.model)
             watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
     finally:
         watcher.close()
-    fitted = dataclasses.replace(fitted, model=on_one(loop.state.model))
+    fitted = dataclasses.replace(fitted, model=model)
     if folder is not None:
         fitted.save(folder.model)
     return fitted

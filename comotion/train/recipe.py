@@ -18,7 +18,8 @@ def paper(system: SystemConfig) -> Recipe:
 def short(system: SystemConfig) -> Recipe:
     """For people: a regression to start from, then a few hundred large steps that die away.
 
-    The tolerance keeps the bound of long windows smooth and the functions' posterior broad.
+    The tolerance keeps the bound of long windows smooth and the functions' posterior broad;
+    calibration then says how much more is open than that posterior.
     """
     rate = 1e-2 if system.function == "gp" else 2e-3
     rounds = ((16, 200), (33, 100)) if solvable(system) else ((5, 250), (16, 150), (33, 100))
@@ -32,6 +33,7 @@ def short(system: SystemConfig) -> Recipe:
         kernel_rate=0.1,
         tolerance=0.05,
         velocity_tolerance=0.2,
+        calibration=50,
     )
 
 

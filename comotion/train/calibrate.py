@@ -1,0 +1,115 @@
+"""After training: how much the law leaves open, chosen by how well forecasts score.
+
+One law, drawn and followed for long, is surer than it should be: the bound asks only how likely
+the data are under each draw, and gets narrower draws for it. So the size of the disturbance
+(`integrate.disturbed`) is not learned with the rest but chosen afterwards, by the continuous
+ranked probability score of whole forecasts, which is best where spread and error agree.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scoringrules
+from jaxtyping import Array, Float
+
+from comotion._types import FAST
+from comotion.config import RunConfig
+from comotion.data.batches import Dataset, Excerpt, sample_excerpts
+from comotion.model import Model
+from comotion.predict.fitted import draw_chunks
+
+MOST_FRAMES = 100
+DRAWS = 20
+SHARES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+STEADY = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Of the spread of what is disturbed, gathered over a whole forecast."""
+SEEN = 0.999
+
+
+def calibrate(model: Model, config: RunConfig, dataset: Dataset) -> Model:
+    """The model with the disturbance under which it forecasts windows of the data best.
+
+    Either kind is tried alone, then the other kind beside the better one: both widen a forecast,
+    so whichever came first would do the work of both.
+    """
+    trial = _trial(config, dataset)
+    none = _with(model, most=_largest_seen(model, dataset))
+    unit = _unit(trial)
+    rungs = {"share": SHARES, "steady": tuple(unit * step for step in STEADY)}
+    start = (none, trial.score(none))
+    alone = {kind: _climb(trial, *start, kind, rungs[kind]) for kind in rungs}
+    first = min(alone, key=lambda kind: alone[kind][1])
+    second = "steady" if first == "share" else "share"
+    best, _ = _climb(trial, *alone[first], second, rungs[second])
+    return best
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Windows to forecast, always by the same chance, so that scores differ by what is tried."""
+
+    excerpts: Excerpt
+    spread: Float[np.ndarray, " O"]
+
+    def score(self, model: Model) -> float:
+        """Mean score of all values present, each in units of its feature's spread."""
+        window = self.excerpts.window
+        grids = jax.vmap(lambda window: window.grid)(window)
+        chunks = draw_chunks(model, self.excerpts, grids, DRAWS, seed=0)
+        draws = np.concatenate([observation for _, (_, observation) in chunks])
+        present = np.asarray(window.present)
+        features = np.nonzero(present)[-1]
+        truth, draws = np.asarray(window.values)[present], draws[:, present]
+        scores = scoringrules.crps_ensemble(truth, draws, m_axis=0, estimator="fair")
+        mean = np.mean(np.asarray(scores) / self.spread[features])
+        return float(mean) if np.isfinite(mean) else np.inf
+
+
+def _trial(config: RunConfig, dataset: Dataset) -> Trial:
+    frames = min(MOST_FRAMES, dataset.windows.times.shape[1])
+    opening = min(config.system.property_frames, dataset.windows.times.shape[1])
+    different = max(1, int(jnp.sum(dataset.lengths)) // frames)
+    count = min(config.recipe.calibration, different)
+    key = jax.random.key(config.seed)
+    excerpts = sample_excerpts(dataset, frames, opening, count, key=key)
+    values = np.asarray(dataset.windows.values, np.float64)
+    seen = np.where(np.asarray(dataset.windows.present), values, np.nan)
+    return Trial(excerpts, np.nanstd(seen, axis=(0, 1, 2)))
+
+
+def _unit(trial: Trial) -> float:
+    """A steady disturbance that gathers one spread over the forecast."""
+    seconds = float(jnp.max(trial.excerpts.window.times))
+    return float(np.mean(trial.spread)) / max(seconds, 1e-30) ** 0.5
+
+
+def _largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
+    """Of what is disturbed, a few outliers left out; endless where it is not observed as it is."""
+    disturbance, windows = model.disturbance, dataset.windows
+    if model.dynamics.layout.hidden or windows.values.shape[-1] < disturbance.end:
+        return disturbance.most
+    entries = slice(disturbance.begin, disturbance.end)
+    whole = np.all(np.asarray(windows.present)[..., entries], axis=-1)
+    sizes = np.linalg.norm(np.asarray(windows.values)[..., entries][whole], axis=-1)
+    return jnp.asarray(np.quantile(sizes, SEEN) if sizes.size else np.inf, FAST)
+
+
+def _climb(
+    trial: Trial, best: Model, score: float, kind: str, rungs: tuple[float, ...]
+) -> tuple[Model, float]:
+    """From small amounts to large ones, until it gets worse."""
+    for amount in rungs:
+        candidate = _with(best, **{kind: jnp.asarray(amount, FAST)})
+        found = trial.score(candidate)
+        if found >= score:
+            break
+        best, score = candidate, found
+    return best, score
+
+
+def _with(model: Model, **amounts: Array) -> Model:
+    disturbance = dataclasses.replace(model.disturbance, **amounts)
+    return dataclasses.replace(model, disturbance=disturbance)
