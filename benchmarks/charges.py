@@ -34,6 +34,7 @@ TRAIN, CHOICE, TEST = 400, 100, 100
 FRAMES = 60
 TEACHING = 300
 ROUNDS = ((5, 60), (16, 40))
+CALIBRATION = 50
 
 
 def measure(form: str, judge: str, seed: int) -> None:
@@ -62,7 +63,7 @@ def _plan(config: SystemConfig) -> Recipe:
     rate = short.stages[0].learning_rate
     stages = tuple(Stage(horizon, steps, rate, "cosine") for horizon, steps in ROUNDS)
     matching = TEACHING if config.properties == "inferred" else 0
-    return dataclasses.replace(short, matching=matching, stages=stages)
+    return dataclasses.replace(short, matching=matching, stages=stages, calibration=CALIBRATION)
 
 
 def main() -> None:

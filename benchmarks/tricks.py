@@ -2,7 +2,7 @@
 
 The demo's system is fitted to 100 sequences of three balls (low noise, seed 0) with half the
 iterations of the default recipe, once with everything and once without each part, and judged on
-validation sequences. For speed, one step of 33 frames is timed with and without, in turn. Rows
+validation sequences; then with everything, but fewer or more iterations. For speed, one step of 33 frames is timed with and without, in turn. Rows
 that exist are left out; `--page` writes the tables of docs/training.md.
 """
 
@@ -34,7 +34,10 @@ ACCURACY: dict[str, tuple[str, Changes, Changes]] = {
     "mirrored f_s": ("one law for each axis", {"alone": "raw"}, {}),
     "events": ("half the inducing inputs on collisions", {"events": 0.0}, {}),
     "long windows": ("a second round of 33 frames", {}, {"stages": "first"}),
+    "calibration": ("pushes for what the law leaves open", {}, {"calibration": 0}),
 }
+LENGTHS = ((100, 50), (200, 100), (300, 250))
+"""Steps of 16 and of 33 frames."""
 SPEED = {
     "everything": "",
     "cores as devices": "sequences shared by the cores",
@@ -43,20 +46,35 @@ SPEED = {
     "pairs asked once": "the two rates of a pair are opposite",
 }
 HORIZON, REPEATS = 33, 10
+METRICS = ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95")
 
 
 def accuracy(name: str) -> None:
+    _, parts, plan = ACCURACY[name]
+    judge({"kind": "accuracy", "without": name}, LENGTHS[0], parts, plan)
+
+
+def length(name: str) -> None:
+    steps = next(steps for steps in LENGTHS if _label(steps) == name)
+    judge({"kind": "length", "steps": name}, steps, {}, {})
+
+
+def _label(steps: tuple[int, ...]) -> str:
+    return " + ".join(map(str, steps))
+
+
+def judge(row: Changes, steps: tuple[int, ...], parts: Changes, plan: Changes) -> None:
     from comotion.cli.demo import DEMO_SYSTEM
     from comotion.evaluate import evaluate
     from comotion.simulate import bouncing_balls
     from comotion.systems import system
     from comotion.train import fit, recipe
 
-    _, parts, plan = ACCURACY[name]
     choices = DEMO_SYSTEM | parts
     config = system(choices.pop("system"), **choices)
     short = recipe("short", config)
-    stages = tuple(dataclasses.replace(s, iterations=s.iterations // 2) for s in short.stages)
+    pairs = zip(short.stages, steps, strict=True)
+    stages = tuple(dataclasses.replace(stage, iterations=count) for stage, count in pairs)
     changes = plan | {"stages": stages[:1] if plan.get("stages") == "first" else stages}
     data = bouncing_balls(sequences=200, objects=3, noise="low", seed=0)
     train, valid = data.split(100, 100)
@@ -64,8 +82,8 @@ def accuracy(name: str) -> None:
     fitted = fit(train, system=config, recipe=dataclasses.replace(short, **changes), seed=0)
     seconds = round(time.perf_counter() - start)
     found = evaluate(fitted.predict(valid, draws=20), valid)
-    row: Changes = {"kind": "accuracy", "without": name, "fit_seconds": seconds}
-    for metric in ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95"):
+    row["fit_seconds"] = seconds
+    for metric in METRICS:
         row[metric] = round(found[metric], 3)
     append("tricks", row | {"seed": 0})
 
@@ -104,19 +122,33 @@ def write_page() -> None:
     lines = ["| without | which is | MSE of draws | of the mean | ELL | CRPS | in 95 % band |"]
     lines += ["|:--|:--|--:|--:|--:|--:|--:|"]
     for name, (meaning, _, _) in ACCURACY.items():
-        for row in (row for row in rows if (row["kind"], row["without"]) == ("accuracy", name)):
-            shown = [row[m] for m in ("mse_draws_table", "mse_mean_table", "ell_table")]
-            shown += [row["crps_table"], f"{100 * row['coverage_95']:.0f} %"]
+        for row in found(rows, "accuracy", name):
             label = "nothing" if name == "everything" else name
-            lines.append(f"| {label} | {meaning} | " + " | ".join(map(str, shown)) + " |")
+            lines.append(f"| {label} | {meaning} | {_scores(row)} |")
+    lines += [
+        "",
+        "| steps of 16 + 33 frames | MSE of draws | of the mean | ELL | CRPS | in 95 % band |",
+    ]
+    lines += ["|:--|--:|--:|--:|--:|--:|"]
+    for steps in map(_label, LENGTHS):
+        lines += [f"| {steps} | {_scores(row)} |" for row in found(rows, "length", steps)]
     lines += ["", "| without | which is | seconds per step |", "|:--|:--|--:|"]
     for name, meaning in SPEED.items():
-        for row in (row for row in rows if (row["kind"], row["without"]) == ("speed", name)):
+        for row in found(rows, "speed", name):
             label = "nothing" if name == "everything" else name
             lines.append(f"| {label} | {meaning} | {row['seconds']} |")
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after)
+
+
+def found(rows: list[dict], kind: str, name: str) -> list[dict]:
+    return [row for row in rows if row["kind"] == kind and name in row.values()]
+
+
+def _scores(row: dict) -> str:
+    *plain, coverage = (row[metric] for metric in METRICS)
+    return " | ".join([*map(str, plain), f"{100 * coverage:.0f} %"])
 
 
 def read_rows() -> list[dict]:
@@ -127,18 +159,18 @@ def read_rows() -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="store_true", help="write the tables and stop")
-    parser.add_argument("--accuracy", help="only this one, in this process")
-    parser.add_argument("--speed", help="only this one, in this process")
+    measures = {"length": length, "accuracy": accuracy, "speed": speed}
+    for kind in measures:
+        parser.add_argument(f"--{kind}", help="only this one, in this process")
     chosen = parser.parse_args()
-    if chosen.accuracy:
-        return accuracy(chosen.accuracy)
-    if chosen.speed:
-        return speed(chosen.speed)
+    for kind, measure in measures.items():
+        if name := getattr(chosen, kind):
+            return measure(name)
     if not chosen.page:
-        done = {(row["kind"], row["without"]) for row in read_rows()}
-        for kind, names in (("speed", SPEED), ("accuracy", ACCURACY)):
-            for name in names:
-                if (kind, name) not in done:
+        names = {"length": map(_label, LENGTHS), "accuracy": ACCURACY, "speed": SPEED}
+        for kind in measures:
+            for name in names[kind]:
+                if not found(read_rows(), kind, name):
                     one = {"JAX_NUM_CPU_DEVICES": "1"} if name == "cores as devices" else {}
                     words = [sys.executable, __file__, f"--{kind}", name]
                     subprocess.run(words, env=os.environ | one, check=True)
