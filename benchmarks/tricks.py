@@ -2,8 +2,9 @@
 
 The demo's system is fitted to 100 sequences of three balls (low noise, seed 0) with half the
 iterations of the default recipe, once with everything and once without each part, and judged on
-validation sequences; then with everything, but fewer or more iterations. For speed, one step of 33 frames is timed with and without, in turn. Rows
-that exist are left out; `--page` writes the tables of docs/training.md.
+validation sequences; then with everything, but fewer or more iterations. For speed, one step of
+33 frames is timed with and without, in turn. Rows that exist are left out; `--page` writes the
+tables of docs/training.md.
 """
 
 import argparse
