@@ -5,7 +5,7 @@ import jax
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
-from comotion.data.batches import Excerpt, Grid
+from comotion.data.batches import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.encode import AbstractInitialStateEncoder, Belief, PropertyEncoder
 from comotion.integrate import AbstractIntegrator, Disturbance, Disturbed, Interval, trajectory
@@ -37,31 +37,13 @@ class Model(eqx.Module):
         return Beliefs(initial, self.property_encoder(excerpt.opening))
 
     def draw_states(
-        self,
-        field: AbstractField,
-        beliefs: Beliefs,
-        excerpt: Excerpt,
-        grid: Grid,
-        *,
-        disturbed: bool = False,
-        key: Key,
+        self, field: AbstractField, beliefs: Beliefs, excerpt: Excerpt, grid: Grid, *, key: Key
     ) -> Float[Array, "K A D"]:
-        """States at the times of `grid` under one drawn law and one draw of the beliefs.
-
-        Training follows the law alone; a forecast is also disturbed by what the law leaves open.
-        """
-        key_initial, key_properties, key_noise = jax.random.split(key, 3)
-        initial = beliefs.initial.draw(key=key_initial)
+        """States at the times of `grid` under one drawn law and one draw of the beliefs."""
+        key_initial, key_properties = jax.random.split(key)
         properties = self.draw_properties(beliefs, excerpt, key=key_properties)
-        motion = Motion(field, properties, excerpt.window.neighbours)
-        known = (grid.active, grid.controls[:-1], grid.controls[1:])
-        if not disturbed:
-            return trajectory(self.integrator, motion, initial, grid.times, known)
-        integrator = Disturbed(self.integrator, self.disturbance)
-        objects, entries = initial.shape
-        shape = (grid.times.shape[0] - 1, objects, entries + 1)
-        noise = jax.random.normal(key_noise, shape, initial.dtype)
-        return trajectory(integrator, motion, initial, grid.times, (known, noise))
+        start = Start(beliefs.initial.draw(key=key_initial), properties)
+        return self.follow(field, start, excerpt.window, grid)
 
     def draw_properties(
         self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key
@@ -71,6 +53,35 @@ class Model(eqx.Module):
             return beliefs.properties.draw(key=key)
         given = excerpt.window.properties
         return given if self.gives_properties else given[:, :0]
+
+    def follow(
+        self, field: AbstractField, start: "Start", window: Window, grid: Grid
+    ) -> Float[Array, "K A D"]:
+        """Where the law leads."""
+        motion = Motion(field, start.properties, window.neighbours)
+        return trajectory(self.integrator, motion, start.initial, grid.times, _known(grid))
+
+    def follow_disturbed(
+        self, field: AbstractField, start: "Start", window: Window, grid: Grid, *, key: Key
+    ) -> Float[Array, "K A D"]:
+        """Where the law leads, and what it leaves open."""
+        motion = Motion(field, start.properties, window.neighbours)
+        objects, entries = start.initial.shape
+        shape = (grid.times.shape[0] - 1, objects, 1 + entries)
+        noise = jax.random.normal(key, shape, start.initial.dtype)
+        integrator = Disturbed(self.integrator, self.disturbance)
+        return trajectory(integrator, motion, start.initial, grid.times, (_known(grid), noise))
+
+
+class Start(eqx.Module):
+    """What a trajectory begins with, beside the law."""
+
+    initial: Float[Array, "A D"]
+    properties: Float[Array, "A C"]
+
+
+def _known(grid: Grid) -> tuple[Array, ...]:
+    return grid.active, grid.controls[:-1], grid.controls[1:]
 
 
 class Motion(eqx.Module):

@@ -60,11 +60,35 @@ class Observation(eqx.Module):
     ) -> Float[Array, ""]:
         """Summed over the present values only."""
         tolerated = jax.lax.stop_gradient(self.tolerance)
-        variance = (self.noise_variance + tolerated)[None, None, :]
-        errors = jnp.where(present, values - self.decoder(states), 0.0)
-        density = -0.5 * (LOG_TWO_PI + jnp.log(variance) + errors**2 / variance)
-        return jnp.sum(jnp.where(present, density, 0.0))
+        errors = self.errors(values, present, states)
+        return jnp.sum(_log_densities(errors, present, self.noise_variance + tolerated))
+
+    def log_likelihood_by_object(
+        self,
+        values: Float[Array, "K A O"],
+        present: Bool[Array, "K A O"],
+        states: Float[Array, "K A D"],
+    ) -> Float[Array, " A"]:
+        """The same for each object, and with nothing tolerated."""
+        errors = self.errors(values, present, states)
+        return jnp.sum(_log_densities(errors, present, self.noise_variance), axis=(0, 2))
+
+    def errors(
+        self,
+        values: Float[Array, "K A O"],
+        present: Bool[Array, "K A O"],
+        states: Float[Array, "K A D"],
+    ) -> Float[Array, "K A O"]:
+        return jnp.where(present, values - self.decoder(states), 0.0)
 
     def draw(self, means: Float[Array, "*b O"], *, key: Key) -> Float[Array, "*b O"]:
         noise = jax.random.normal(key, means.shape, means.dtype)
         return means + jnp.einsum("...o,o->...o", noise, jnp.sqrt(self.noise_variance))
+
+
+def _log_densities(
+    errors: Float[Array, "K A O"], present: Bool[Array, "K A O"], variance: Float[Array, " O"]
+) -> Float[Array, "K A O"]:
+    variance = variance[None, None, :]
+    density = -0.5 * (LOG_TWO_PI + jnp.log(variance) + errors**2 / variance)
+    return jnp.where(present, density, 0.0)

@@ -27,14 +27,17 @@ def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> l
     drawn = {}
     for view, part in (("train", parts.train), ("test", parts.test)):
         forecasts = {
-            name: models[name].predict(part.seen, draws=draws) for name in ("I-GPODE", "I-NODE")
+            name: models[name].predict(part.seen, draws=draws, candidates=1)
+            for name in ("I-GPODE", "I-NODE")
         }
         title = f"95 % and 50 % bands on {view} sequences, scale {scale}"
         drawn[f"bands-{view}"] = bands_figure(title, forecasts, part.seen)
-    single = {name: model.predict(alone.seen, draws=draws) for name, model in models.items()}
+    single = {
+        name: model.predict(alone.seen, draws=draws, candidates=1) for name, model in models.items()
+    }
     drawn["single-ball"] = single_ball_figure(single, alone.seen)
     learned = fields(models["I-GPODE"], draws=20)
-    forecast = models["I-GPODE"].predict(parts.test.seen, draws=draws)
+    forecast = models["I-GPODE"].predict(parts.test.seen, draws=draws, candidates=1)
     drawn["overview"] = overview_figure(forecast, learned, parts.test.seen)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"figure-{name}-{scale}.png" for name in drawn]

@@ -15,7 +15,10 @@ class Belief(eqx.Module):
     factor: Float[Array, "A D D"]
 
     def draw(self, *, key: Key) -> Float[Array, "A D"]:
-        noise = jax.random.normal(key, self.mean.shape, self.mean.dtype)
+        return self.at(jax.random.normal(key, self.mean.shape, self.mean.dtype))
+
+    def at(self, noise: Float[Array, "A D"]) -> Float[Array, "A D"]:
+        """The draw that standard normal noise stands for."""
         return self.mean + jnp.einsum("aij,aj->ai", self.factor, noise)
 
     def kl(self, exists: Bool[Array, " A"]) -> Float[Array, ""]:

@@ -72,7 +72,7 @@ class Fit(AbstractSource):
             progress=False,
             watcher=watcher,
         )
-        return lambda part, draws: fitted.predict(part.seen, draws=draws, seed=seed)
+        return lambda part, draws: fitted.predict(part.seen, draws=draws, seed=seed, candidates=1)
 
 
 @dataclass(frozen=True)

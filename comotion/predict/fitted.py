@@ -28,6 +28,7 @@ from comotion.errors import BadInput
 from comotion.graph import EmptyGraph
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
+from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
 from comotion.systems import DataShape, blank_start, build, state_layout
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SEQUENCES_TOGETHER = 100
+CANDIDATES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ class FittedModel:
         seed: int = 0,
         interaction: bool = True,
         solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
+        candidates: int = CANDIDATES,
         on_draw: Callable[[int], None] | None = None,
     ) -> "xr.Dataset":
         """A forecast from the first frames of each object in `data`.
@@ -66,10 +69,11 @@ class FittedModel:
         data. `trajectory` has the draws themselves, `observation` adds observation noise.
         Without `interaction` every object moves by f_s alone, as if it were the only one.
 
-        Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control;
-        `on_draw` is called with the number of finished draws.
+        Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control; with one
+        of `candidates` an initial state is drawn as encoded, with more the one that leads through
+        the first frames best is likelier; `on_draw` is called with the number of finished draws.
         """
-        self._check(data, draws)
+        self._check(data, draws, candidates)
         asked = None if times is None else np.atleast_1d(np.asarray(times, float))
         whole = self.config.system.time == "discrete"
         plan = plan_forecast(data, asked, self.scaling, self.shape, whole)
@@ -77,8 +81,9 @@ class FittedModel:
         if solver != "fixed" and not whole:
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
         excerpts = self.excerpts(data)
+        search = Search(candidates, self.config.system.encoder_frames)
         results = []
-        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed):
+        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed, search):
             results.append(tuple(self._in_data_units(values, plan) for values in chunk))
             if on_draw is not None:
                 on_draw(done)
@@ -122,9 +127,11 @@ class FittedModel:
         wanted = self.scaling.to_data(values[:, rows, plan.wanted])
         return np.where(plan.alive[None, ..., None], wanted, np.float32(np.nan))
 
-    def _check(self, data: Trajectories, draws: int) -> None:
+    def _check(self, data: Trajectories, draws: int, candidates: int) -> None:
         if draws < 1:
             raise BadInput(f"a forecast needs at least one draw, got draws={draws}")
+        if candidates < 1:
+            raise BadInput(f"an initial state needs a candidate, got candidates={candidates}")
         _same("features", data.features, self.shape.features)
         if self.config.system.properties == "observed":
             _same("static properties", data.static_names, self.shape.properties)
@@ -222,7 +229,7 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
 
 
 def draw_chunks(
-    model: Model, excerpts: Excerpt, grids: Grid, draws: int, seed: int
+    model: Model, excerpts: Excerpt, grids: Grid, draws: int, seed: int, search: Search
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
@@ -238,7 +245,7 @@ def draw_chunks(
     shared = everywhere((model, excerpts, grids), mesh)
     for start in range(0, draws, size):
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
-        chunk = _some_draws(*shared, keys[numbers], mesh)
+        chunk = _some_draws(*shared, keys[numbers], search, mesh)
         done = min(start + size, draws)
         trajectory, observation = (np.asarray(values)[: done - start] for values in chunk)
         yield done, (trajectory, observation)
@@ -246,24 +253,25 @@ def draw_chunks(
 
 @eqx.filter_jit
 def _some_draws(
-    model: Model, excerpts: Excerpt, grids: Grid, keys: Keys, mesh: Mesh | None
+    model: Model, excerpts: Excerpt, grids: Grid, keys: Keys, search: Search, mesh: Mesh | None
 ) -> tuple[Float[Array, "L P K A O"], Float[Array, "L P K A O"]]:
     def part(shared: tuple[Model, Excerpt, Grid], keys: Keys) -> tuple[Array, Array]:
-        return jax.vmap(lambda key: _one_draw(*shared, key))(keys)
+        return jax.vmap(lambda key: _one_draw(*shared, search, key))(keys)
 
     return over_parts(part, mesh, (model, excerpts, grids), keys)
 
 
 def _one_draw(
-    model: Model, excerpts: Excerpt, grids: Grid, key: Key
+    model: Model, excerpts: Excerpt, grids: Grid, search: Search, key: Key
 ) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:
     """Every sequence under one drawn law: noise-free, and as it would be observed."""
     key_field, key_states, key_noise = jax.random.split(key, 3)
     field = model.dynamics.draw(key=key_field)
 
     def follow(excerpt: Excerpt, grid: Grid, key: Key) -> Float[Array, "K A O"]:
-        beliefs = model.encode(excerpt)
-        states = model.draw_states(field, beliefs, excerpt, grid, disturbed=True, key=key)
+        key_start, key_follow = jax.random.split(key)
+        start = search.draw_start(model, field, model.encode(excerpt), excerpt, key=key_start)
+        states = model.follow_disturbed(field, start, excerpt.window, grid, key=key_follow)
         return model.observation.decoder(states)
 
     keys = jax.random.split(key_states, grids.times.shape[0])

@@ -19,7 +19,8 @@ from comotion._types import FAST
 from comotion.config import RunConfig
 from comotion.data.batches import Dataset, Excerpt, sample_excerpts
 from comotion.model import Model
-from comotion.predict.fitted import draw_chunks
+from comotion.predict.fitted import CANDIDATES, draw_chunks
+from comotion.predict.start import Search
 
 MOST_FRAMES = 100
 DRAWS = 20
@@ -53,12 +54,13 @@ class Trial:
 
     excerpts: Excerpt
     spread: Float[np.ndarray, " O"]
+    search: Search
 
     def score(self, model: Model) -> float:
         """Mean score of all values present, each in units of its feature's spread."""
         window = self.excerpts.window
         grids = jax.vmap(lambda window: window.grid)(window)
-        chunks = draw_chunks(model, self.excerpts, grids, DRAWS, seed=0)
+        chunks = draw_chunks(model, self.excerpts, grids, DRAWS, 0, self.search)
         draws = np.concatenate([observation for _, (_, observation) in chunks])
         present = np.asarray(window.present)
         features = np.nonzero(present)[-1]
@@ -77,7 +79,8 @@ def _trial(config: RunConfig, dataset: Dataset) -> Trial:
     excerpts = sample_excerpts(dataset, frames, opening, count, key=key)
     values = np.asarray(dataset.windows.values, np.float64)
     seen = np.where(np.asarray(dataset.windows.present), values, np.nan)
-    return Trial(excerpts, np.nanstd(seen, axis=(0, 1, 2)))
+    search = Search(CANDIDATES, config.system.encoder_frames)
+    return Trial(excerpts, np.nanstd(seen, axis=(0, 1, 2)), search)
 
 
 def _unit(trial: Trial) -> float:

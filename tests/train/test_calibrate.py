@@ -11,6 +11,7 @@ import pytest
 from comotion import load
 from comotion.config import Recipe, Stage
 from comotion.data.batches import Dataset, Excerpt
+from comotion.model import Start
 from comotion.simulate import springs
 from comotion.train import fit
 from comotion.train.calibrate import calibrate
@@ -40,8 +41,10 @@ def told_by(model, dataset: Dataset, share: float, steady: float) -> Dataset:
 
     def one(window, key):
         excerpt = Excerpt(window, window)
-        beliefs = model.encode(excerpt)
-        return model.draw_states(field, beliefs, excerpt, window.grid, disturbed=True, key=key)
+        initial = model.encode(excerpt).initial.draw(key=key)
+        start = Start(initial, window.properties)
+        pushes = jax.random.fold_in(key, 0)
+        return model.follow_disturbed(field, start, window, window.grid, key=pushes)
 
     keys = jax.random.split(jax.random.key(2), len(dataset))
     states = eqx.filter_jit(jax.vmap(one))(windows, keys)
