@@ -34,11 +34,15 @@ ACCURACY: dict[str, tuple[str, Changes, Changes]] = {
     "radial f_b": ("f_b in the frame of the pair", {"pair": "relative"}, {}),
     "mirrored f_s": ("one law for each axis", {"alone": "raw"}, {}),
     "events": ("half the inducing inputs on collisions", {"events": 0.0}, {}),
-    "long windows": ("a second round of 33 frames", {}, {"stages": "first"}),
     "calibration": ("pushes for what the law leaves open", {}, {"calibration": 0}),
 }
-LENGTHS = ((100, 50), (200, 100), (300, 250))
-"""Steps of 16 and of 33 frames."""
+HALF = ((16, 150),)
+ROUNDS = {
+    "150 of 16 frames": HALF,
+    "300 of 16 frames": ((16, 300),),
+    "200 of 33 frames": ((33, 200),),
+    "200 of 16 frames, 100 of 33": ((16, 200), (33, 100)),
+}
 SPEED = {
     "everything": "",
     "cores as devices": "sequences shared by the cores",
@@ -52,19 +56,14 @@ METRICS = ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "cove
 
 def accuracy(name: str) -> None:
     _, parts, plan = ACCURACY[name]
-    judge({"kind": "accuracy", "without": name}, LENGTHS[0], parts, plan)
+    judge({"kind": "accuracy", "without": name}, HALF, parts, plan)
 
 
 def length(name: str) -> None:
-    steps = next(steps for steps in LENGTHS if _label(steps) == name)
-    judge({"kind": "length", "steps": name}, steps, {}, {})
+    judge({"kind": "length", "steps": name}, ROUNDS[name], {}, {})
 
 
-def _label(steps: tuple[int, ...]) -> str:
-    return " + ".join(map(str, steps))
-
-
-def judge(row: Changes, steps: tuple[int, ...], parts: Changes, plan: Changes) -> None:
+def judge(row: Changes, rounds: tuple[tuple[int, int], ...], parts: Changes, plan: Changes) -> None:
     from comotion.cli.demo import DEMO_SYSTEM
     from comotion.evaluate import evaluate
     from comotion.simulate import bouncing_balls
@@ -74,15 +73,17 @@ def judge(row: Changes, steps: tuple[int, ...], parts: Changes, plan: Changes) -
     choices = DEMO_SYSTEM | parts
     config = system(choices.pop("system"), **choices)
     short = recipe("short", config)
-    pairs = zip(short.stages, steps, strict=True)
-    stages = tuple(dataclasses.replace(stage, iterations=count) for stage, count in pairs)
-    changes = plan | {"stages": stages[:1] if plan.get("stages") == "first" else stages}
+    stages = tuple(
+        dataclasses.replace(short.stages[0], horizon=horizon, iterations=count)
+        for horizon, count in rounds
+    )
+    changes = plan | {"stages": stages}
     data = bouncing_balls(sequences=200, objects=3, noise="low", seed=0)
     train, valid = data.split(100, 100)
     start = time.perf_counter()
     fitted = fit(train, system=config, recipe=dataclasses.replace(short, **changes), seed=0)
     seconds = round(time.perf_counter() - start)
-    found = evaluate(fitted.predict(valid, draws=20), valid)
+    found = evaluate(fitted.predict(valid, draws=100), valid)
     row["fit_seconds"] = seconds
     for metric in METRICS:
         row[metric] = round(found[metric], 3)
@@ -128,10 +129,10 @@ def write_page() -> None:
             lines.append(f"| {label} | {meaning} | {_scores(row)} |")
     lines += [
         "",
-        "| steps of 16 + 33 frames | MSE of draws | of the mean | ELL | CRPS | in 95 % band |",
+        "| steps | MSE of draws | of the mean | ELL | CRPS | in 95 % band |",
     ]
     lines += ["|:--|--:|--:|--:|--:|--:|"]
-    for steps in map(_label, LENGTHS):
+    for steps in ROUNDS:
         lines += [f"| {steps} | {_scores(row)} |" for row in found(rows, "length", steps)]
     lines += ["", "| without | which is | seconds per step |", "|:--|:--|--:|"]
     for name, meaning in SPEED.items():
@@ -168,7 +169,7 @@ def main() -> None:
         if name := getattr(chosen, kind):
             return measure(name)
     if not chosen.page:
-        names = {"length": map(_label, LENGTHS), "accuracy": ACCURACY, "speed": SPEED}
+        names = {"length": ROUNDS, "accuracy": ACCURACY, "speed": SPEED}
         for kind in measures:
             for name in names[kind]:
                 if not found(read_rows(), kind, name):

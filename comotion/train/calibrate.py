@@ -24,8 +24,8 @@ from comotion.predict.start import Search
 
 MOST_FRAMES = 100
 DRAWS = 20
-SHARES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
-STEADY = (0.05, 0.1, 0.2, 0.4, 0.8)
+SHARES = (0.4, 0.8, 1.2, 1.6, 2.0)
+STEADY = (0.1, 0.2, 0.4, 0.8)
 """Of the spread of what is disturbed, gathered over a whole forecast."""
 SEEN = 0.999
 

@@ -22,7 +22,7 @@ def short(system: SystemConfig) -> Recipe:
     calibration then says how much more is open than that posterior.
     """
     rate = 1e-2 if system.function == "gp" else 2e-3
-    rounds = ((16, 200), (33, 100)) if solvable(system) else ((5, 250), (16, 150), (33, 100))
+    rounds = ((16, 300),) if solvable(system) else ((5, 250), (16, 150), (33, 100))
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
@@ -33,7 +33,7 @@ def short(system: SystemConfig) -> Recipe:
         kernel_rate=0.1,
         tolerance=0.05,
         velocity_tolerance=0.2,
-        calibration=50,
+        calibration=100,
     )
 
 
