@@ -13,7 +13,8 @@ from comotion.config import Recipe, RunConfig
 from comotion.data import BadInput, Trajectories
 from comotion.dynamics import Scene
 from comotion.predict import FittedModel, load
-from comotion.predict.fitted import _one_draw
+from comotion.predict.fitted import CANDIDATES, _one_draw
+from comotion.predict.start import Search
 from comotion.predict.times import plan_forecast
 from comotion.systems import SYSTEMS, data_shape, state_layout, system
 from comotion.train.fit import prepare
@@ -75,8 +76,9 @@ def abstract_forecast(fitted: FittedModel, data: Trajectories):
     """Shapes of a forecast without computing it."""
     whole = fitted.config.system.time == "discrete"
     plan = plan_forecast(data, None, fitted.scaling, fitted.shape, whole)
-    key = jax.random.key(0)
-    return eqx.filter_eval_shape(_one_draw, fitted.model, fitted.excerpts(data), plan.grids, key)
+    excerpts, key = fitted.excerpts(data), jax.random.key(0)
+    search = Search(CANDIDATES, fitted.config.system.encoder_frames)
+    return eqx.filter_eval_shape(_one_draw, fitted.model, excerpts, plan.grids, search, key)
 
 
 def nearly_certain(fitted: FittedModel) -> FittedModel:
@@ -178,7 +180,8 @@ def test_gradients_reach_every_parameter_of_every_part(case):
         "observation": slope_of_likelihood(model.observation, window, states),
     }
     leaves = jax.tree.leaves_with_path(eqx.filter(slopes, eqx.is_inexact_array))
-    trained = jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array))
+    without = eqx.tree_at(lambda m: m.disturbance, model, None)  # calibrated, not trained
+    trained = jax.tree.leaves(eqx.filter(without, eqx.is_inexact_array))
     assert len(leaves) == len(trained)
     sizes = {jax.tree_util.keystr(path): float(jnp.abs(leaf).max()) for path, leaf in leaves}
     assert all(np.isfinite(size) for size in sizes.values()), sizes
