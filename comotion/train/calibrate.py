@@ -23,7 +23,7 @@ from comotion.predict.fitted import CANDIDATES, draw_chunks
 from comotion.predict.start import Search
 
 MOST_FRAMES = 100
-DRAWS = 20
+DRAWS = 10
 SHARES = (0.4, 0.8, 1.2, 1.6, 2.0)
 STEADY = (0.1, 0.2, 0.4, 0.8)
 """Of the spread of what is disturbed, gathered over a whole forecast."""
