@@ -14,7 +14,7 @@ demo: .venv/.installed ## simulate, fit, forecast, score, draw: about two minute
 	$(BIN)/comotion demo --out runs/demo
 
 test: .venv/.installed ## the whole test suite
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/.installed ## style, types, import rules
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ os.environ |= {
 }
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 
 import comotion._types  # noqa: E402, F401  (turns on 64-bit types before any array is made)
 
@@ -25,3 +26,15 @@ assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX cam
 
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
+
+SLOW = ("train", "cli", "grid", "sweep", "contracts")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Folders of long tests first, or one worker would end up waiting for the other."""
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.parent.name
+        return SLOW.index(folder) if folder in SLOW else len(SLOW)
+
+    items.sort(key=rank)

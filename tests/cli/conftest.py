@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from comotion.cli import main
 
@@ -13,9 +14,16 @@ Command = Callable[..., subprocess.CompletedProcess]
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory) -> Path:
-    """The folder of a tiny demo: a model, its config, and the data it is judged on."""
-    out = tmp_path_factory.mktemp("runs") / "demo"
-    assert main(["demo", "--quick", "--json", "--out", str(out)]) == 0
+    """The folder of a tiny demo: a model, its config, and the data it is judged on.
+
+    Made by the worker that needs it first; the others wait for it, and no test changes it.
+    """
+    here = tmp_path_factory.getbasetemp()
+    shared = here.parent if "PYTEST_XDIST_WORKER" in os.environ else here
+    out = shared / "demo"
+    with FileLock(shared / "demo.lock"):
+        if not (out / "report.html").exists():
+            assert main(["demo", "--quick", "--json", "--out", str(out)]) == 0
     return out
 
 

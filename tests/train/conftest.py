@@ -12,4 +12,4 @@ def balls():
 @pytest.fixture(scope="session")
 def tiny_recipe():
     stages = (Stage(5, 20, 1e-2, "cosine"),)
-    return Recipe(name="tiny", stages=stages, windows=12, clip=1.0, kernel_rate=0.1)
+    return Recipe(name="tiny", stages=stages, windows=12, clip=1.0, kernel_rate=0.1, calibration=4)

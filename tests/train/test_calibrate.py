@@ -8,12 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion import load
 from comotion.config import Recipe, Stage
 from comotion.data.batches import Dataset, Excerpt
 from comotion.model import Start
 from comotion.simulate import springs
-from comotion.train import fit
 from comotion.train.calibrate import calibrate
 from comotion.train.fit import prepare, run_config
 
@@ -68,12 +66,3 @@ def test_a_steady_disturbance_is_found_again(prepared):
     model, dataset = prepared
     found = calibrate(model, CONFIG, told_by(model, dataset, 0.0, 0.5)).disturbance
     assert 0.2 < float(found.steady) < 1.0
-
-
-def test_a_fit_ends_with_it_and_its_file_keeps_it(tmp_path):
-    data = springs(sequences=6, frames=12, seed=0)
-    recipe = dataclasses.replace(RECIPE, calibration=6)
-    fitted = fit(data, system="I-GPODE-S", recipe=recipe, out=tmp_path / "run", **PARTS)
-    again = load(tmp_path / "run" / "model.safetensors")
-    assert eqx.tree_equal(again.model.disturbance, fitted.model.disturbance)
-    assert np.isfinite(float(again.model.disturbance.most))

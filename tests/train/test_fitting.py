@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -70,6 +71,8 @@ def test_a_reloaded_model_predicts_the_same_numbers(finished, balls):
     before, after = (m.predict(balls[:2], draws=2, seed=3) for m in (fitted, loaded))
     np.testing.assert_array_equal(before.observation.values, after.observation.values)
     assert loaded.config == fitted.config
+    assert eqx.tree_equal(loaded.model.disturbance, fitted.model.disturbance)
+    assert np.isfinite(loaded.model.disturbance.most), "calibrated at the end"
 
 
 def test_an_interrupted_run_keeps_what_it_learned_and_resumes_to_the_same_file(
@@ -107,10 +110,10 @@ from comotion.config import Recipe, Stage
 from comotion.train import fit, loop
 loop.CHECKPOINT_SECONDS = 0.0
 data = comotion.read(sys.argv[1])
-stages = (Stage(5, 150, 1e-2, "cosine"),)
+stages = (Stage(5, 80, 1e-2, "cosine"),)
 recipe = Recipe(name="kill", stages=stages, windows=12, clip=1.0)
 fit(data, recipe=recipe, out=sys.argv[2], resume=True, progress=False,
-    order=2, encoder="smoother", inducing_alone=8, inducing_pair=8, fourier_features=8)
+    order=2, encoder="smoother", function="mlp", hidden_alone=4, hidden_pair=4)
 """
 
 
