@@ -95,6 +95,7 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
     np.testing.assert_allclose(sd, 1 / np.sqrt(np.diag(precision)), rtol=2e-2)
 
 
+@pytest.mark.parametrize("problem", [("mirror", "radial")], indirect=True, ids="-".join)
 def test_climbing_raises_the_evidence(problem):
     laws, paths = problem
     better = warm_start.choose_by_evidence(laws, paths, step=0.05)
