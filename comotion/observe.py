@@ -60,7 +60,7 @@ class Observation(eqx.Module):
     ) -> Float[Array, ""]:
         """Summed over the present values only."""
         tolerated = jax.lax.stop_gradient(self.tolerance)
-        errors = self.errors(values, present, states)
+        errors = values - self.decoder(states)
         return jnp.sum(_log_densities(errors, present, self.noise_variance + tolerated))
 
     def log_likelihood_by_object(
@@ -70,16 +70,8 @@ class Observation(eqx.Module):
         states: Float[Array, "K A D"],
     ) -> Float[Array, " A"]:
         """The same for each object, and with nothing tolerated."""
-        errors = self.errors(values, present, states)
+        errors = values - self.decoder(states)
         return jnp.sum(_log_densities(errors, present, self.noise_variance), axis=(0, 2))
-
-    def errors(
-        self,
-        values: Float[Array, "K A O"],
-        present: Bool[Array, "K A O"],
-        states: Float[Array, "K A D"],
-    ) -> Float[Array, "K A O"]:
-        return jnp.where(present, values - self.decoder(states), 0.0)
 
     def draw(self, means: Float[Array, "*b O"], *, key: Key) -> Float[Array, "*b O"]:
         noise = jax.random.normal(key, means.shape, means.dtype)
@@ -89,6 +81,7 @@ class Observation(eqx.Module):
 def _log_densities(
     errors: Float[Array, "K A O"], present: Bool[Array, "K A O"], variance: Float[Array, " O"]
 ) -> Float[Array, "K A O"]:
-    variance = variance[None, None, :]
+    """Zero where nothing is present, and with gradients that nothing absent can spoil."""
+    errors, variance = jnp.where(present, errors, 0.0), variance[None, None, :]
     density = -0.5 * (LOG_TWO_PI + jnp.log(variance) + errors**2 / variance)
     return jnp.where(present, density, 0.0)

@@ -79,8 +79,9 @@ def _trial(config: RunConfig, dataset: Dataset) -> Trial:
     excerpts = sample_excerpts(dataset, frames, opening, count, key=key)
     values = np.asarray(dataset.windows.values, np.float64)
     seen = np.where(np.asarray(dataset.windows.present), values, np.nan)
+    spread = np.nanstd(seen, axis=(0, 1, 2))
     search = Search(CANDIDATES, config.system.encoder_frames)
-    return Trial(excerpts, np.nanstd(seen, axis=(0, 1, 2)), search)
+    return Trial(excerpts, np.where(spread > 0, spread, 1.0), search)
 
 
 def _unit(trial: Trial) -> float:
