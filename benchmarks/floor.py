@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from comotion.devices import mesh_of, over_parts
-from comotion.gp.features import cosine, sine
+from comotion.gp.elementary import cosine, decay, sine
 
 STAGES = 4
 TOGETHER = 20
@@ -98,7 +98,7 @@ def _ways(operation: Operation) -> Iterator[Callable[[], object]]:
     yield numpy
     pool = ThreadPoolExecutor(cores := os.cpu_count() or 1)
     yield lambda: list(pool.map(numpy, [slice(core, None, cores) for core in range(cores)]))
-    fast = {"exp": jnp.exp, "cos": cosine, "sin": sine}
+    fast = {"exp": decay, "cos": cosine, "sin": sine}
     for mesh in (None, mesh_of(jax.devices())):
 
         @jax.jit

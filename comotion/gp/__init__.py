@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from comotion.gp.combine import Product, Sum
-from comotion.gp.features import FourierBasis, Spectrum, cosine, fourier_basis
+from comotion.gp.elementary import cosine, decay
+from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
 from comotion.gp.inducing import k_means
 from comotion.gp.kernels import (
     AbstractKernel,
@@ -30,6 +31,7 @@ __all__ = [
     "SquaredExponential",
     "Sum",
     "cosine",
+    "decay",
     "draw_pathwise",
     "fourier_basis",
     "k_means",

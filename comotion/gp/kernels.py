@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
+from comotion.gp.elementary import decay
 from comotion.gp.features import Spectrum
 
 
@@ -103,7 +104,7 @@ class AbstractRadial(AbstractKernel):
         scale = jnp.zeros((self.in_size, len(self.inputs)), z.dtype)
         scale = scale.at[jnp.array(self.inputs), jnp.arange(len(self.inputs))].set(inverse)
         scaled = (z - centre[None]) @ scale
-        return AnchoredRadial(centre, scale, scaled.T, jnp.sum(scaled**2, axis=1), self.correlation)
+        return AnchoredRadial(centre, scale, scaled.T, self.correlation)
 
     def spectrum(self, *, key: Key, features: int) -> Spectrum:
         count = len(self.inputs)
@@ -122,27 +123,43 @@ class AnchoredRadial(AbstractAnchoredKernel):
     centre: Float[Array, " I"]
     scale: Float[Array, "I chosen"]
     scaled: Float[Array, "chosen M"]
-    squared_norms: Float[Array, " M"]
     correlation: Callable[[Array], Array] = eqx.field(static=True)
 
     def __call__(self, x: Float[Array, "N I"]) -> Float[Array, "N M"]:
         scaled = (x - self.centre[None]) @ self.scale
-        if len(self.scaled) <= _FEW_INPUTS:
-            return self.correlation(_sum_of_squared_differences(scaled, self.scaled))
-        norms = jnp.sum(scaled**2, axis=1)[:, None] + self.squared_norms[None]
-        return self.correlation(norms - 2 * (scaled @ self.scaled))
+        return self.correlation(_squared_distances(scaled, self.scaled))
 
 
 # Up to here differences are as fast as a matrix product, and inducing inputs lie so close
 # together that the rounding errors of the product would be felt.
-_FEW_INPUTS = 3
+_FEW_INPUTS = 4
 
 
-def _sum_of_squared_differences(
-    x: Float[Array, "N I"], z: Float[Array, "I M"]
-) -> Float[Array, "N M"]:
-    squares = ((column[:, None] - row[None]) ** 2 for column, row in zip(x.T, z, strict=True))
-    return functools.reduce(operator.add, squares)
+@jax.custom_vjp
+def _squared_distances(x: Float[Array, "N I"], z: Float[Array, "I M"]) -> Float[Array, "N M"]:
+    if len(z) <= _FEW_INPUTS:
+        squares = ((column[:, None] - row[None]) ** 2 for column, row in zip(x.T, z, strict=True))
+        return functools.reduce(operator.add, squares)
+    norms = jnp.sum(x**2, axis=1)[:, None] + jnp.sum(z**2, axis=0)[None]
+    return norms - 2 * (x @ z)
+
+
+def _with_inputs(x: Array, z: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _squared_distances(x, z), (x, z)
+
+
+def _from_products(inputs: tuple[Array, Array], slope: Float[Array, "N M"]) -> tuple[Array, Array]:
+    """One matrix product for the slopes and their sums, each way: two to three times as fast as
+    the reductions that differentiating the differences would give."""
+    x, z = inputs
+    z_and_one = jnp.concatenate([z, jnp.ones_like(z[:1])])
+    x_and_one = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+    over_z = jnp.einsum("nm,im->ni", slope, z_and_one)
+    over_x = jnp.einsum("nm,ni->im", slope, x_and_one)
+    return 2 * (x * over_z[:, -1:] - over_z[:, :-1]), 2 * (z * over_x[-1:] - over_x[:-1])
+
+
+_squared_distances.defvjp(_with_inputs, _from_products)
 
 
 class SquaredExponential(AbstractRadial):
@@ -152,7 +169,7 @@ class SquaredExponential(AbstractRadial):
 
     @staticmethod
     def correlation(squared_distance: Float[Array, "N M"]) -> Float[Array, "N M"]:
-        return jnp.exp(-0.5 * jnp.maximum(squared_distance, 0))
+        return decay(0.5 * jnp.maximum(squared_distance, 0))
 
 
 class Matern12(AbstractRadial):
@@ -162,7 +179,7 @@ class Matern12(AbstractRadial):
 
     @staticmethod
     def correlation(squared_distance: Float[Array, "N M"]) -> Float[Array, "N M"]:
-        return jnp.exp(-_distance(squared_distance, times=1.0))
+        return decay(_distance(squared_distance, times=1.0))
 
 
 class Matern32(AbstractRadial):
@@ -173,7 +190,7 @@ class Matern32(AbstractRadial):
     @staticmethod
     def correlation(squared_distance: Float[Array, "N M"]) -> Float[Array, "N M"]:
         r = _distance(squared_distance, times=3.0)
-        return (1 + r) * jnp.exp(-r)
+        return (1 + r) * decay(r)
 
 
 class Matern52(AbstractRadial):
@@ -184,7 +201,7 @@ class Matern52(AbstractRadial):
     @staticmethod
     def correlation(squared_distance: Float[Array, "N M"]) -> Float[Array, "N M"]:
         r = _distance(squared_distance, times=5.0)
-        return (1 + r + r * r / 3) * jnp.exp(-r)
+        return (1 + r + r * r / 3) * decay(r)
 
 
 def _distance(squared: Float[Array, "N M"], times: float) -> Float[Array, "N M"]:

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.gp import cosine
+from comotion.gp import cosine, decay
 
 WIDE = np.linspace(-1000, 1000, 400_001).astype(np.float32)
 
@@ -25,6 +25,21 @@ def test_cosine_stays_a_cosine_where_its_turns_cannot_be_counted():
     huge = jnp.asarray(np.logspace(3, 30, 10_001), jnp.float32)
     assert jnp.all(jnp.abs(cosine(huge)) <= 1)
     assert jnp.isnan(cosine(jnp.asarray([jnp.inf, jnp.nan], jnp.float32))).all()
+
+
+def test_decay_is_accurate_relative_to_its_value():
+    """Rounding the exponent x to 24 bits already changes exp(-x) by 6e-8 x of its value."""
+    x = np.linspace(0, 80, 400_001).astype(np.float32)
+    exact = np.exp(-x.astype(np.float64))
+    found = np.asarray(jax.jit(decay)(jnp.asarray(x)), np.float64)
+    assert np.max(np.abs(found / exact - 1) / (1 + x)) < 1.2e-7
+    np.testing.assert_allclose(jax.vmap(jax.grad(decay))(jnp.asarray(x)), -found, rtol=1e-6)
+
+
+def test_decay_ends_at_next_to_nothing_and_keeps_what_is_not_a_number():
+    far, lost = decay(jnp.asarray([[1e3, 1e30, jnp.inf], 3 * [jnp.nan]], jnp.float32))
+    assert jnp.all((far >= 0) & (far < 2e-38))
+    assert jnp.isnan(lost).all()
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
