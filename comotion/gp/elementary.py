@@ -1,8 +1,7 @@
 """cos, sin and exp, fast on every platform.
 
-On a CPU, XLA does not vectorise its own cosine, and its exponential costs twice what it could;
-polynomials in 32 bits are as fast as the processor multiplies. Elsewhere, and in 64 bits, the
-built-in functions are right.
+On a CPU, XLA does not vectorise its own cosine, and its exponential costs more than it could:
+polynomials are as fast as the processor multiplies. Elsewhere the built-in functions are right.
 """
 
 import math
@@ -35,6 +34,8 @@ def sine(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
 @jax.custom_jvp
 def decay(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """exp(-x) for x ≥ 0; what is smaller than 32 bits can say becomes about 1e-38, not 0."""
+    if x.dtype != FAST:
+        return jnp.exp(-x)
     return _fast_on_cpu(lambda x: jnp.exp(-x), _decay_of, x)
 
 
@@ -45,19 +46,18 @@ decay.defjvps(lambda tangent, value, _: -value * tangent)
 
 
 def _fast_on_cpu(builtin: Callable, polynomial: Callable, x: Array) -> Array:
-    if x.dtype != FAST:
-        return builtin(x)
     return jax.lax.platform_dependent(x, cpu=polynomial, default=builtin)
 
 
 def _cosine_of(x: Array, shift: float) -> Array:
     """cos(x - shift): remove whole turns, fold onto a half turn of the sine, then Horner."""
     turns = jnp.round(x * (1 / _TWO_PI) - shift / _TWO_PI)
-    for part in _TURN:
+    in_parts, sine = (_TURN, _SINE) if x.dtype == FAST else (_EXACT_TURN, _EXACT_SINE)
+    for part in in_parts:
         x = x - turns * part
     # The floor keeps the value a cosine where x is too large for its turns to be counted.
     s = jnp.maximum(_HALF_PI - jnp.abs(x - shift), -_HALF_PI)
-    return s * _horner(_SINE, s * s)
+    return s * _horner(sine, s * s)
 
 
 def _decay_of(x: Array) -> Array:
@@ -79,11 +79,13 @@ def _horner(coefficients: list[float], x: Array) -> Array:
     return value
 
 
-def _in_three_parts(value: float) -> tuple[float, float, float]:
-    """Split a constant so that its first two parts times a small integer are exact in 32 bits."""
-    first = float(np.round(value * 2**9) / 2**9)
-    second = float(np.round((value - first) * 2**22) / 2**22)
-    return first, second, value - first - second
+def _in_three_parts(value: float, bits: int) -> tuple[float, float, float]:
+    """Split a constant so that its first two parts times a small integer are exact: they have no
+    digits beyond so many bits after the point, and twice as many."""
+    first = float(np.round(value * 2**bits) / 2**bits)
+    rest = _TWO_PI_BEYOND + (value - first)
+    second = float(np.round(rest * 2 ** (2 * bits)) / 2 ** (2 * bits))
+    return first, second, rest - second
 
 
 def _interpolated(function: Callable, low: float, high: float, degree: int) -> list[float]:
@@ -92,11 +94,15 @@ def _interpolated(function: Callable, low: float, high: float, degree: int) -> l
     return fit.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
 
 
-_LARGE = 1.5 * 2**23
-_BITS_OF_LARGE = int(np.float32(_LARGE).view(np.int32))
-_TURN = _in_three_parts(_TWO_PI)
-_SINE = _interpolated(lambda u: np.sinc(np.sqrt(u) / math.pi), 0.0, _HALF_PI**2, degree=5)
+_TWO_PI_BEYOND = 2.4492935982947064e-16
+"""What 2π has beyond its 64 bits."""
+_TURN, _EXACT_TURN = (_in_three_parts(_TWO_PI, bits) for bits in (10, 25))
+_SINE, _EXACT_SINE = (
+    _interpolated(lambda u: np.sinc(np.sqrt(u) / math.pi), 0.0, _HALF_PI**2, degree)
+    for degree in (5, 9)
+)
 """sin(s)/s on half a turn, in powers of s²"""
 _POWER_OF_TWO = _interpolated(np.exp2, -0.5, 0.5, degree=6)
 _SMALLEST_POWER = -126.0
-_BITS_OF_ONE = int(np.float32(1).view(np.int32))
+_LARGE = 1.5 * 2**23
+_BITS_OF_LARGE, _BITS_OF_ONE = (int(np.float32(x).view(np.int32)) for x in (_LARGE, 1.0))

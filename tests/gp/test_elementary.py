@@ -13,6 +13,11 @@ def test_cosine_is_accurate_in_32_bits_over_a_wide_range():
     np.testing.assert_allclose(jax.jit(cosine)(jnp.asarray(WIDE)), exact, atol=1e-6)
 
 
+def test_cosine_in_64_bits_is_as_good_as_the_built_in_one():
+    x = np.linspace(-1e5, 1e5, 400_001)
+    np.testing.assert_allclose(jax.jit(cosine)(jnp.asarray(x)), np.cos(x), atol=4e-15)
+
+
 def test_derivatives_of_cosine_are_sine_and_cosine():
     exact = WIDE.astype(np.float64)
     slope = jax.vmap(jax.grad(cosine))
