@@ -1,10 +1,14 @@
 """Minutes to the paper's accuracy, from a cold start: `python benchmarks/time_to_accuracy.py`.
 
 Three balls, 100 training sequences. Models are set aside while training goes on; afterwards each
-is scored on validation sequences, and the one with the least MSE there is scored on the test
-sequences, once. The bars are MSE and ELL of the paper's I-GPODE, as in its tables. The clock
-counts imports, compilation (nothing is read from a cache), start and training up to that model;
-not the scoring. One process for each run, so that none profits from another.
+is scored on validation sequences, and the one with the least MSE there, of those whose ELL passes
+the bar if any does, is scored on the test sequences, once. The bars are MSE and ELL of the paper's
+I-GPODE, as in its tables. The clock counts imports, compilation (nothing is read from a cache),
+start and training up to that model; not the scoring. One process for each run, so that none
+profits from another.
+
+The default recipe, but for two things, both chosen on validation sequences: a second round of
+longer windows, and no calibration, whose spread the MSE of single draws counts as error.
 
     --parts default|paper   the system for people, or the paper's own parts
     --figure                draw docs/images/time-to-accuracy.png from all rows
@@ -28,7 +32,8 @@ from rows import RESULTS, append  # noqa: E402
 BARS = {"none": (17.3, -25.9), "low": (17.8, -26.5), "high": (18.4, -29.4)}
 SEEDS = (0, 1, 2)
 DRAWS = 20
-EVERY = 50
+EVERY = 100
+ROUNDS = {"default": ((16, 100), (33, 400)), "paper": ((16, 600), (33, 600))}
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "time-to-accuracy.png"
 
 
@@ -64,6 +69,7 @@ def measure(parts: str, noise: str, seed: int) -> None:
     data = bouncing_balls(sequences=300, objects=3, noise=noise, seed=seed)
     train, valid, test = data.split(100, 100, 100)
     config = run_config(choices.pop("system"), "short", seed, choices)
+    config = replace(config, recipe=_longer(config.recipe, ROUNDS[parts]))
     key_start, key_train = jax.random.split(jax.random.key(seed))
     with one_thread_each():
         fitted, dataset = prepare(train, config, key=key_start)
@@ -84,15 +90,21 @@ def measure(parts: str, noise: str, seed: int) -> None:
         found = scores(model, valid, DRAWS)
         shown = [found["mse_draws_table"], found["ell_table"]]
         curve.append([round(seconds, 1), iteration, *(round(value, 2) for value in shown)])
-    chosen = kept[min(range(len(kept)), key=lambda n: curve[n][2])]
+    most_mse, least_ell = BARS[noise]
+    chosen = kept[min(range(len(kept)), key=lambda n: (curve[n][3] < least_ell, curve[n][2]))]
     found = scores(chosen[2], test, DRAWS)
     row = {"parts": parts, "noise": noise, "seed": seed, "seconds": round(chosen[0], 1)}
     row |= {"iteration": chosen[1]}
     for name in ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95"):
         row[name] = round(found[name], 3)
-    most_mse, least_ell = BARS[noise]
     row["reached"] = row["mse_draws_table"] <= most_mse and row["ell_table"] >= least_ell
     append("time_to_accuracy", row | {"curve": curve})
+
+
+def _longer(recipe: Any, rounds: tuple[tuple[int, int], ...]) -> Any:
+    like = recipe.stages[0]
+    stages = (replace(like, horizon=horizon, iterations=count) for horizon, count in rounds)
+    return replace(recipe, stages=tuple(stages), calibration=0)
 
 
 def draw() -> None:
