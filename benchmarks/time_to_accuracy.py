@@ -33,7 +33,7 @@ BARS = {"none": (17.3, -25.9), "low": (17.8, -26.5), "high": (18.4, -29.4)}
 SEEDS = (0, 1, 2)
 DRAWS = 20
 EVERY = 100
-ROUNDS = {"default": ((16, 100), (33, 400)), "paper": ((16, 600), (33, 600))}
+ROUNDS = {"default": ((16, 100), (33, 600)), "paper": ((16, 600), (33, 600))}
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "time-to-accuracy.png"
 
 

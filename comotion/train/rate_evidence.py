@@ -25,7 +25,7 @@ from comotion.gp import KERNELS
 from comotion.gp.inducing import spread
 from comotion.layout import Layout
 from comotion.systems import eventful_rows
-from comotion.train.warm_start import basis_rows, whitener
+from comotion.train.rate_regression import basis_rows, whitener
 
 CENTRES = 10
 ROWS = 2000

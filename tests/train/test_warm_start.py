@@ -13,7 +13,7 @@ from comotion._types import FAST
 from comotion.coordinates import Actor
 from comotion.simulate import bouncing_balls
 from comotion.systems import system
-from comotion.train import recipe, warm_start
+from comotion.train import lengthscales, rate_regression, recipe, warm_start
 from comotion.train.fit import prepare, run_config
 
 
@@ -51,7 +51,7 @@ def dense_problem(laws, paths):
     for frame, known in enumerate(np.asarray(paths.known)):
         for a in range(len(known)):
             total = 0.0
-            for fraction, weight in warm_start.SIMPSON:
+            for fraction, weight in rate_regression.SIMPSON:
                 actors = [actor_at(paths, frame, b, fraction) for b in range(len(known))]
                 others = actors[:a] + actors[a + 1 :]
                 heard = sum(np.asarray(pair(actors[a], other)) for other in others)
@@ -85,10 +85,10 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
     residual = float(jnp.exp(2 * laws.log_residual))
     covariance = design @ design.T + residual * np.eye(len(rates))
     dense = scipy.stats.multivariate_normal.logpdf(rates, np.zeros(len(rates)), covariance)  # pyright: ignore[reportArgumentType]
-    assert float(warm_start.log_evidence(laws, paths)) == pytest.approx(dense, rel=2e-3)
+    assert float(rate_regression.log_evidence(laws, paths)) == pytest.approx(dense, rel=2e-3)
     precision = np.eye(design.shape[1]) + design.T @ design / residual
     mean = np.linalg.solve(precision, design.T @ rates / residual)
-    alone, pair = warm_start.regress(laws, paths)
+    alone, pair = rate_regression.regress(laws, paths)
     got = np.concatenate([np.asarray(alone.mean).T.ravel(), np.asarray(pair.mean).T.ravel()])
     np.testing.assert_allclose(got, mean, atol=2e-2 * np.abs(mean).max())
     sd = np.concatenate([np.exp(np.asarray(f.covariance.log_sd)).T.ravel() for f in (alone, pair)])
@@ -98,8 +98,8 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
 @pytest.mark.parametrize("problem", [("mirror", "radial")], indirect=True, ids="-".join)
 def test_climbing_raises_the_evidence(problem):
     laws, paths = problem
-    better = warm_start.choose_by_evidence(laws, paths, step=0.05)
-    assert warm_start.log_evidence(better, paths) > warm_start.log_evidence(laws, paths)
+    better = lengthscales.choose_by_evidence(laws, paths, step=0.05)
+    assert rate_regression.log_evidence(better, paths) > rate_regression.log_evidence(laws, paths)
 
 
 def test_no_lengthscale_is_shorter_than_the_way_of_one_step(problem):
@@ -108,17 +108,17 @@ def test_no_lengthscale_is_shorter_than_the_way_of_one_step(problem):
     steep = jax.tree.map(lambda scales: jnp.full_like(scales, -20.0), laws.alone.kernel)
     laws = eqx.tree_at(lambda both: both.alone.kernel, laws, steep)
     step = 0.05
-    limited = warm_start.within_reach(laws, paths, step)
+    limited = lengthscales.within_reach(laws, paths, step)
     scale = np.exp(np.asarray(laws.alone.log_output_scale))
     if laws.alone.in_size == 4:  # the whole state
         expected = np.concatenate([scale * step**2 / 2, scale * step])
     else:  # position and velocity along one axis, the rate of each axis by itself
         expected = scale.max() * np.array([step**2 / 2, step])
     found = limited.alone.kernel.lengthscales()
-    np.testing.assert_allclose(found, warm_start.REACH * expected, rtol=1e-3)
+    np.testing.assert_allclose(found, lengthscales.REACH * expected, rtol=1e-3)
 
 
 def test_lengthscales_that_are_long_enough_stay(problem):
     laws, paths = problem
-    limited = warm_start.within_reach(laws, paths, step=1e-6)
+    limited = lengthscales.within_reach(laws, paths, step=1e-6)
     assert eqx.tree_equal(limited, laws, rtol=1e-6)

@@ -1,0 +1,119 @@
+"""Kernel parameters before any trajectory is integrated: by the evidence of a regression."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from comotion.coordinates import (
+    AbstractAloneCoordinates,
+    AbstractPairCoordinates,
+    Actor,
+)
+from comotion.functions import SparseGP
+from comotion.layout import Layout
+from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
+from comotion.train.rate_regression import Laws, Paths, log_evidence
+
+REACH = 1.5
+EVIDENCE_STEPS = 30
+EVIDENCE_RATE = 0.1
+
+
+def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
+    """Follows the gradient of the evidence in lengthscales, output scales and residual."""
+
+    def tunable(laws):
+        kernels = [laws.alone.kernel, laws.pair.kernel]
+        scales = [laws.alone.log_output_scale, laws.pair.log_output_scale, laws.log_residual]
+        return [*jax.tree.leaves(kernels), *scales]
+
+    @jax.jit
+    def climb(
+        values: list[Array], state: AdamState
+    ) -> tuple[list[Array], AdamState, Float[Array, ""]]:
+        def loss(values: list[Array]) -> Float[Array, ""]:
+            trial = eqx.tree_at(tunable, laws, values)
+            return -log_evidence(trial, paths) / paths.rates.size
+
+        height, gradient = jax.value_and_grad(loss)(values)
+        finite = jnp.isfinite(gradient_norm(gradient))
+        updates, state = adam_update(gradient, state, [EVIDENCE_RATE] * len(values))
+        moved = [jnp.where(finite, v + u, v) for v, u in zip(values, updates, strict=True)]
+        moved = tunable(within_reach(eqx.tree_at(tunable, laws, moved), paths, step))
+        return moved, state, height
+
+    values = best = tunable(within_reach(laws, paths, step))
+    state, lowest = adam_init(values), math.inf
+    for _ in range(EVIDENCE_STEPS):
+        moved, state, height = climb(values, state)
+        if float(height) < lowest:
+            best, lowest = values, float(height)
+        values = moved
+    return eqx.tree_at(tunable, laws, best)
+
+
+def within_reach(laws: Laws, paths: Paths, step: float) -> Laws:
+    """No lengthscale is shorter than the way a step or two of the solver take the inputs.
+
+    One-frame rates look best with functions so steep that, followed through time, every step
+    overshoots: forecasts and their gradients then explode.
+    """
+    F, A = paths.known.shape
+    own = jax.tree.map(lambda leaf: leaf.reshape(F * A, leaf.shape[-1]), paths.actors)
+    next_to = (jnp.arange(F * A) // A) * A + (jnp.arange(F * A) + 1) % A
+    others = jax.tree.map(lambda leaf: leaf[next_to], own)
+    alone = _reach(laws.alone, laws.alone_coordinates, laws.order, step, own)
+    pair = _reach(laws.pair, laws.pair_coordinates, laws.order, step, own, others)
+    known = paths.known.reshape(-1)
+    both = known & known[next_to] & (A > 1)
+    return eqx.tree_at(
+        lambda both: (both.alone.kernel, both.pair.kernel),
+        laws,
+        (
+            laws.alone.kernel.at_least(REACH * _average(alone, known)),
+            laws.pair.kernel.at_least(REACH * _average(pair, both)),
+        ),
+    )
+
+
+def _reach(
+    function: SparseGP,
+    coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
+    order: int,
+    step: float,
+    actors: Actor,
+    *others: Actor,
+) -> Float[Array, "B I"]:
+    """How far outputs of the size of the output scale take each input in one step."""
+    scale = jnp.exp(function.log_output_scale)
+
+    def reach(actor: Actor, *others: Actor) -> Float[Array, " I"]:
+        inputs = coordinates.inputs(actor, *others)
+        zero = jnp.zeros((*inputs.shape[:-1], function.out_size), inputs.dtype)
+
+        def after(outputs: Float[Array, "*k Q"]) -> Float[Array, "*k I"]:
+            scaled = outputs * jnp.broadcast_to(scale, outputs.shape)
+            rates = coordinates.rates(scaled, actor, *others)
+            moved = actor.state + _displacement(rates, coordinates.layout, order, step)
+            return coordinates.inputs(eqx.tree_at(lambda a: a.state, actor, moved), *others)
+
+        change = jnp.abs(jax.jacfwd(after)(zero)).reshape(-1, inputs.shape[-1], zero.size)
+        return jnp.max(jnp.sum(change, axis=-1), axis=0)
+
+    return jax.vmap(reach)(actors, *others)
+
+
+def _displacement(
+    rates: Float[Array, " R"], layout: Layout, order: int, step: float
+) -> Float[Array, " D"]:
+    if order == 1:
+        return step * rates
+    return jnp.concatenate([0.5 * step**2 * rates[: layout.spatial], step * rates])
+
+
+def _average(rows: Float[Array, "B I"], where: Bool[Array, " B"]) -> Float[Array, " I"]:
+    count = jnp.maximum(jnp.sum(where), 1).astype(rows.dtype)
+    return jnp.sum(jnp.where(where[:, None], rows, 0.0), axis=0) / count
