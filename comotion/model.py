@@ -9,6 +9,7 @@ from comotion.data.batches import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.encode import AbstractInitialStateEncoder, Belief, PropertyEncoder
 from comotion.integrate import AbstractIntegrator, Disturbance, Disturbed, Interval, trajectory
+from comotion.noise import standard_normal
 from comotion.observe import Observation
 
 
@@ -68,7 +69,7 @@ class Model(eqx.Module):
         motion = Motion(field, start.properties, window.neighbours)
         objects, entries = start.initial.shape
         shape = (grid.times.shape[0] - 1, objects, 1 + entries)
-        noise = jax.random.normal(key, shape, start.initial.dtype)
+        noise = standard_normal(shape, start.initial.dtype, key=key)
         integrator = Disturbed(self.integrator, self.disturbance)
         return trajectory(integrator, motion, start.initial, grid.times, (_known(grid), noise))
 

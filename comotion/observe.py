@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
+from comotion.noise import standard_normal
 
 LOG_TWO_PI = 1.8378770664093453
 
@@ -74,7 +75,7 @@ class Observation(eqx.Module):
         return jnp.sum(_log_densities(errors, present, self.noise_variance), axis=(0, 2))
 
     def draw(self, means: Float[Array, "*b O"], *, key: Key) -> Float[Array, "*b O"]:
-        noise = jax.random.normal(key, means.shape, means.dtype)
+        noise = standard_normal(means.shape, means.dtype, key=key)
         return means + jnp.einsum("...o,o->...o", noise, jnp.sqrt(self.noise_variance))
 
 

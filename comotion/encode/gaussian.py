@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
+from comotion.noise import standard_normal
 
 
 class Belief(eqx.Module):
@@ -15,7 +16,7 @@ class Belief(eqx.Module):
     factor: Float[Array, "A D D"]
 
     def draw(self, *, key: Key) -> Float[Array, "A D"]:
-        return self.at(jax.random.normal(key, self.mean.shape, self.mean.dtype))
+        return self.at(standard_normal(self.mean.shape, self.mean.dtype, key=key))
 
     def at(self, noise: Float[Array, "A D"]) -> Float[Array, "A D"]:
         """The draw that standard normal noise stands for."""

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from comotion._types import Key
 from comotion.functions.base import AbstractRandomFunction, FunctionRequest
 from comotion.functions.mlp import Network, init_network, network_parameters
+from comotion.noise import standard_normal
 
 
 class BayesianMLP(AbstractRandomFunction):
@@ -61,7 +62,7 @@ class BayesianMLP(AbstractRandomFunction):
         means, tree = jax.tree.flatten(self.mean)
         keys = jax.random.split(key, len(means))
         drawn = [
-            mean + jnp.exp(log_sd) * jax.random.normal(key, mean.shape, mean.dtype)
+            mean + jnp.exp(log_sd) * standard_normal(mean.shape, mean.dtype, key=key)
             for mean, log_sd, key in zip(means, jax.tree.leaves(self.log_sd), keys, strict=True)
         ]
         return jax.tree.unflatten(tree, drawn)

@@ -16,6 +16,7 @@ from comotion.gp.inducing import k_means, spread
 from comotion.gp.kernels import AbstractKernel
 from comotion.gp.linalg import JITTERS, ConditioningError, safe_cholesky, solve_lower
 from comotion.gp.pathwise import PathwiseDraw, draw_pathwise
+from comotion.noise import standard_normal
 
 
 class AbstractCovariance(eqx.Module):
@@ -157,7 +158,7 @@ class SparseGP(AbstractRandomFunction):
 
     def draw(self, *, key: Key) -> "SparseGPDraw":
         key_inducing, key_path = jax.random.split(key)
-        noise = jax.random.normal(key_inducing, self.mean.shape, EXACT).astype(self.mean.dtype)
+        noise = standard_normal(self.mean.shape, EXACT, key=key_inducing).astype(self.mean.dtype)
         path = draw_pathwise(
             self.kernel,
             self.inducing_inputs,

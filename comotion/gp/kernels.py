@@ -14,6 +14,7 @@ from jaxtyping import Array, ArrayLike, Float
 from comotion._types import EXACT, FAST, Key
 from comotion.gp.elementary import decay
 from comotion.gp.features import Spectrum
+from comotion.noise import standard_normal
 
 
 class AbstractAnchoredKernel(eqx.Module):
@@ -108,7 +109,7 @@ class AbstractRadial(AbstractKernel):
 
     def spectrum(self, *, key: Key, features: int) -> Spectrum:
         count = len(self.inputs)
-        noise = jax.random.normal(key, (features, count + self.degrees), EXACT)
+        noise = standard_normal((features, count + self.degrees), EXACT, key=key)
         chosen = noise[:, :count] * jnp.exp(-self.log_lengthscales.astype(EXACT))[None]
         if self.degrees:
             # One chi-squared draw per frequency, shared by its inputs: a multivariate t.

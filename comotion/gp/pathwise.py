@@ -9,6 +9,7 @@ from comotion._types import EXACT, Key
 from comotion.gp.features import FourierBasis, fourier_basis
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
+from comotion.noise import standard_normal
 from comotion.rowwise import rowwise
 
 VECTOR = 16
@@ -63,7 +64,7 @@ def draw_pathwise(
     sigma = output_scale.astype(EXACT)[None]
     spectrum = kernel.spectrum(key=key_spectrum, features=features)
     basis, amplitudes = fourier_basis(spectrum, key=key_phases)
-    w = jax.random.normal(key_weights, (features, v.shape[1]), EXACT) * amplitudes[:, None]
+    w = standard_normal((features, v.shape[1]), EXACT, key=key_weights) * amplitudes[:, None]
     k_Z = kernel.anchor(exact_Z)
     L = safe_cholesky(k_Z(exact_Z))
     nu = solve_lower_transposed(L, exact_v - solve_lower(L, basis(exact_Z) @ w))

@@ -15,6 +15,7 @@ from comotion._types import Key
 from comotion.data.batches import Excerpt, cut
 from comotion.dynamics import AbstractField
 from comotion.model import Beliefs, Model, Start
+from comotion.noise import standard_normal
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Search:
         key_initial, key_properties, key_choice = jax.random.split(key, 3)
         properties = model.draw_properties(beliefs, excerpt, key=key_properties)
         shape = (self.candidates, *beliefs.initial.mean.shape)
-        noise = jax.random.normal(key_initial, shape, beliefs.initial.mean.dtype)
+        noise = standard_normal(shape, beliefs.initial.mean.dtype, key=key_initial)
         if self.candidates == 1:
             return Start(beliefs.initial.at(noise[0]), properties)
         seen = min(self.frames, excerpt.window.times.shape[0])

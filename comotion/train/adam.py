@@ -3,27 +3,36 @@
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 AdamState = optax.OptState
 
 
 def adam_init(parameters: PyTree) -> AdamState:
-    return optax.scale_by_adam().init(parameters)
+    """Moments of all parameters in a row: one by one, dozens of small arrays would take longer to
+    compile and to update than the few thousand numbers they hold."""
+    return optax.scale_by_adam().init(ravel_pytree(parameters)[0])
 
 
 def adam_update(
     gradient: PyTree, state: AdamState, rates: PyTree, clip: float = 0.0
 ) -> tuple[PyTree, AdamState]:
-    """What to add to the parameters, with a rate for each; `clip` limits the gradient's norm."""
-    if clip > 0.0:
-        scale = jnp.minimum(1.0, clip / (gradient_norm(gradient) + 1e-12))
-        gradient = jax.tree.map(lambda leaf: scale * leaf, gradient)
+    """What to add to the parameters, with a rate for each; `clip` limits the gradient's norm.
+
+    A gradient that is not finite changes nothing.
+    """
+    row, as_parameters = ravel_pytree(gradient)
+    norm = gradient_norm(gradient)
+    finite = jnp.isfinite(norm)
+    scale = jnp.minimum(1.0, clip / (norm + 1e-12)) if clip > 0.0 else 1.0
     # optax counts steps in integers and raises floats to them.
     with jax.numpy_dtype_promotion("standard"):
-        direction, state = optax.scale_by_adam().update(gradient, state)
-    return jax.tree.map(lambda rate, leaf: -rate * leaf, rates, direction), state
+        direction, moved = optax.scale_by_adam().update(row * scale, state)
+    step = as_parameters(jnp.where(finite, direction, 0.0))
+    after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), moved, state)
+    return jax.tree.map(lambda rate, leaf: -rate * leaf, rates, step), after
 
 
 def gradient_norm(gradient: PyTree) -> Float[Array, ""]:
-    return optax.tree.norm(gradient)
+    return jnp.linalg.norm(ravel_pytree(gradient)[0])

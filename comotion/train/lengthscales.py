@@ -14,7 +14,7 @@ from comotion.coordinates import (
 )
 from comotion.functions import SparseGP
 from comotion.layout import Layout
-from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
+from comotion.train.adam import AdamState, adam_init, adam_update
 from comotion.train.rate_regression import Laws, Paths, log_evidence
 
 REACH = 1.5
@@ -39,9 +39,8 @@ def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
             return -log_evidence(trial, paths) / paths.rates.size
 
         height, gradient = jax.value_and_grad(loss)(values)
-        finite = jnp.isfinite(gradient_norm(gradient))
         updates, state = adam_update(gradient, state, [EVIDENCE_RATE] * len(values))
-        moved = [jnp.where(finite, v + u, v) for v, u in zip(values, updates, strict=True)]
+        moved = jax.tree.map(jnp.add, values, updates)
         moved = tunable(within_reach(eqx.tree_at(tunable, laws, moved), paths, step))
         return moved, state, height
 

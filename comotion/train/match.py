@@ -22,8 +22,8 @@ from comotion.dynamics import Scene
 from comotion.encode import Belief
 from comotion.model import Beliefs, Model
 from comotion.observe import FirstEntries
-from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
-from comotion.train.step import choose, learning_rate
+from comotion.train.adam import AdamState, adam_init, adam_update
+from comotion.train.step import learning_rate
 
 WINDOWS = 50
 CLIP = 1.0
@@ -125,9 +125,8 @@ def _step(
 
     gradient = eqx.filter_grad(loss)(model)
     rates = jax.tree.map(lambda _: rate, gradient)
-    updates, moved = adam_update(gradient, state, rates, clip=CLIP)
-    finite = jnp.isfinite(gradient_norm(gradient))
-    return choose(finite, (eqx.apply_updates(model, updates), moved), (model, state))
+    updates, state = adam_update(gradient, state, rates, clip=CLIP)
+    return eqx.apply_updates(model, updates), state
 
 
 def matching(

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -20,7 +19,6 @@ from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
 LAST_RATE = 0.02
 SLOW = {"kernel", "inducing_inputs", "property_encoder"}
-Tree = TypeVar("Tree")
 
 
 @dataclass(frozen=True)
@@ -100,12 +98,9 @@ def train_step(
         eqx.apply_updates(state.model, updates),
         optimiser,
         state.iteration + 1,
-        jnp.zeros_like(state.skipped),
+        jnp.where(finite, 0, state.skipped + 1),
     )
-    stay = eqx.tree_at(
-        lambda s: (s.iteration, s.skipped), state, (state.iteration + 1, state.skipped + 1)
-    )
-    return choose(finite, after, stay), StepInfo(bound, norm, finite)
+    return after, StepInfo(bound, norm, finite)
 
 
 @eqx.filter_jit
@@ -140,8 +135,3 @@ def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model
         return rate * kernel_rate if names & SLOW else rate
 
     return jax.tree_util.tree_map_with_path(of_leaf, gradient)
-
-
-def choose(condition: Bool[Array, ""], yes: Tree, no: Tree) -> Tree:
-    """One of two alike trees, array by array."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b) if eqx.is_array(a) else a, yes, no)
