@@ -136,8 +136,8 @@ class AnchoredRadial(AbstractAnchoredKernel):
 _FEW_INPUTS = 4
 
 
-@jax.custom_vjp
-def _squared_distances(x: Float[Array, "N I"], z: Float[Array, "I M"]) -> Float[Array, "N M"]:
+def _plain_distances(x: Float[Array, "N I"], z: Float[Array, "I M"]) -> Float[Array, "N M"]:
+    """Squared."""
     if len(z) <= _FEW_INPUTS:
         squares = ((column[:, None] - row[None]) ** 2 for column, row in zip(x.T, z, strict=True))
         return functools.reduce(operator.add, squares)
@@ -146,7 +146,7 @@ def _squared_distances(x: Float[Array, "N I"], z: Float[Array, "I M"]) -> Float[
 
 
 def _with_inputs(x: Array, z: Array) -> tuple[Array, tuple[Array, Array]]:
-    return _squared_distances(x, z), (x, z)
+    return _plain_distances(x, z), (x, z)
 
 
 def _from_products(inputs: tuple[Array, Array], slope: Float[Array, "N M"]) -> tuple[Array, Array]:
@@ -160,6 +160,7 @@ def _from_products(inputs: tuple[Array, Array], slope: Float[Array, "N M"]) -> t
     return 2 * (x * over_z[:, -1:] - over_z[:, :-1]), 2 * (z * over_x[-1:] - over_x[:-1])
 
 
+_squared_distances = jax.custom_vjp(_plain_distances)
 _squared_distances.defvjp(_with_inputs, _from_products)
 
 

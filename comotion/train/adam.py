@@ -29,8 +29,11 @@ def adam_update(
     # optax counts steps in integers and raises floats to them.
     with jax.numpy_dtype_promotion("standard"):
         direction, moved = optax.scale_by_adam().update(row * scale, state)
-    step = as_parameters(jnp.where(finite, direction, 0.0))
-    after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), moved, state)
+    none = jnp.zeros_like(row)
+    step, after = jax.tree.map(
+        lambda new, old: jnp.where(finite, new, old), (direction, moved), (none, state)
+    )
+    step = as_parameters(step)
     return jax.tree.map(lambda rate, leaf: -rate * leaf, rates, step), after
 
 
