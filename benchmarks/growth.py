@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rows import RESULTS, append
+from rows import append, read
 
 BASE = {
     "objects": 3,
@@ -84,15 +84,10 @@ def points() -> list[tuple[str, dict[str, int]]]:
     return found
 
 
-def read_rows() -> list[dict]:
-    path = RESULTS / "growth.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def write_page() -> None:
     import matplotlib.pyplot as plt
 
-    rows = read_rows()
+    rows = read("growth")
     figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), layout="constrained")
     lines = [
         "| grows | to | edges | seconds per step | peak memory, MiB |",
@@ -130,7 +125,7 @@ def main() -> None:
     if chosen.point:
         return measure(*json.loads(chosen.point))
     if not chosen.page:
-        done = [(row["what"], row[row["what"]]) for row in read_rows()]
+        done = [(row["what"], row[row["what"]]) for row in read("growth")]
         for what, sizes in points():
             if (what, sizes[what]) not in done:
                 words = [sys.executable, __file__, "--point", json.dumps([what, sizes])]

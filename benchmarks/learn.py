@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from charges_table import charges_section
-from rows import RESULTS, append
+from rows import append, read
 
 from comotion import cache
 from comotion.config import Recipe, Stage, SystemConfig
@@ -167,11 +167,6 @@ def _aligned_correlation(inferred: np.ndarray, charge: np.ndarray) -> float:
     return float(np.corrcoef(turned.ravel(), charge.ravel())[0, 1])
 
 
-def read_rows() -> list[dict[str, Any]]:
-    path = RESULTS / "learn.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def write_page() -> None:
     columns = (
         Column("system"),
@@ -191,7 +186,7 @@ def write_page() -> None:
     fields += ("ell_table_all_draws_before", "ell_table_all_draws_after")
     fields += ("spread_of_functions", "fit_seconds")
     order = [case.name for case in cases()]
-    found = sorted(read_rows(), key=lambda row: order.index(row["system"]))
+    found = sorted(read("learn"), key=lambda row: order.index(row["system"]))
     for row in found:
         if row["crps_table_before"] > HOPELESS:
             row["crps_table_before"] = f"{row['crps_table_before']:.0e}"
@@ -235,7 +230,7 @@ def main() -> None:
     chosen = parser.parse_args()
     cache.enable()
     if not chosen.table:
-        done = {row["system"] for row in read_rows()}
+        done = {row["system"] for row in read("learn")}
         for case in cases():
             if chosen.only in case.name and case.name not in done:
                 measure(case)

@@ -13,7 +13,8 @@ longer windows, and smaller pushes than calibration would choose, because the MS
 counts spread as error.
 
     --parts default|paper   the system for people, or the paper's own parts
-    --figure                draw docs/images/time-to-accuracy.png from all rows
+    --page                  draw docs/images/time-to-accuracy.png and write the table of
+                            docs/training.md from all rows
 """
 
 import time
@@ -21,7 +22,6 @@ import time
 START = time.perf_counter()
 
 import argparse  # noqa: E402
-import json  # noqa: E402
 import os  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
@@ -29,16 +29,18 @@ from dataclasses import dataclass, field, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-from rows import RESULTS, append  # noqa: E402
+from rows import append, read, write_between  # noqa: E402
 
 BARS = {"none": (17.3, -25.9), "low": (17.8, -26.5), "high": (18.4, -29.4)}
+ROWS = "time_to_accuracy"
 SEEDS = (0, 1, 2)
 DRAWS = 20
 EVERY = 100
 SHARES = (0.0, 0.3, 0.6)
 SPARE = 0.8
 ROUNDS = {"default": ((16, 100), (33, 600)), "paper": ((16, 600), (33, 600))}
-PICTURE = Path(__file__).parent.parent / "docs" / "images" / "time-to-accuracy.png"
+PAGE = Path(__file__).parent.parent / "docs" / "training.md"
+PICTURE = PAGE.parent / "images" / "time-to-accuracy.png"
 
 
 def measure(parts: str, noise: str, seed: int) -> None:
@@ -115,7 +117,7 @@ def measure(parts: str, noise: str, seed: int) -> None:
     for name in ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95"):
         row[name] = round(found[name], 3)
     row["reached"] = row["mse_draws_table"] <= most_mse and row["ell_table"] >= least_ell
-    append("time_to_accuracy", row | {"curve": curve})
+    append(ROWS, row | {"curve": curve})
 
 
 def _longer(recipe: Any, rounds: tuple[tuple[int, int], ...]) -> Any:
@@ -124,10 +126,23 @@ def _longer(recipe: Any, rounds: tuple[tuple[int, int], ...]) -> Any:
     return replace(recipe, stages=tuple(stages), calibration=0)
 
 
-def draw() -> None:
+def write_page() -> None:
+    rows = read(ROWS)
+    _draw(rows)
+    lines = ["| parts | noise | seed | seconds | MSE | bar | ELL | bar | reached |"]
+    lines += ["|:--|:--|--:|--:|--:|--:|--:|--:|:--|"]
+    for row in sorted(rows, key=lambda row: (row["parts"], list(BARS).index(row["noise"]))):
+        mse, ell = (f"{row[name]:.1f}" for name in ("mse_draws_table", "ell_table"))
+        most_mse, least_ell = BARS[row["noise"]]
+        first = f"| {row['parts']} | {row['noise']} | {row['seed']} | {row['seconds']:.0f} "
+        reached = "yes" if row["reached"] else "no"
+        lines.append(first + f"| {mse} | {most_mse} | {ell} | {least_ell} | {reached} |")
+    write_between(PAGE, "time to accuracy", lines)
+
+
+def _draw(rows: list[dict]) -> None:
     import matplotlib.pyplot as plt
 
-    rows = [json.loads(line) for line in _rows().splitlines()]
     figure, axes = plt.subplots(2, len(BARS), sharex=True, figsize=(10, 5), layout="constrained")
     for column, (noise, bars) in zip(axes.T, BARS.items(), strict=True):
         for place, (axis, bar, label) in enumerate(zip(column, bars, ("MSE", "ELL"), strict=True)):
@@ -143,23 +158,18 @@ def draw() -> None:
     figure.savefig(PICTURE, dpi=120)
 
 
-def _rows() -> str:
-    path = RESULTS / "time_to_accuracy.jsonl"
-    return path.read_text() if path.exists() else ""
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", choices=("default", "paper"))
     parser.add_argument("--noise", choices=list(BARS))
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--figure", action="store_true")
+    parser.add_argument("--page", action="store_true")
     chosen = parser.parse_args()
-    if chosen.figure:
-        return draw()
+    if chosen.page:
+        return write_page()
     if None not in (chosen.parts, chosen.noise, chosen.seed):
         return measure(chosen.parts, chosen.noise, chosen.seed)
-    done = {(r["parts"], r["noise"], r["seed"]) for r in map(json.loads, _rows().splitlines())}
+    done = {(row["parts"], row["noise"], row["seed"]) for row in read(ROWS)}
     for parts in [chosen.parts] if chosen.parts else ("default", "paper"):
         for seed in SEEDS if chosen.seed is None else [chosen.seed]:
             for noise in [chosen.noise] if chosen.noise else BARS:

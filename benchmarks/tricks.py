@@ -9,7 +9,6 @@ tables of docs/training.md.
 
 import argparse
 import dataclasses
-import json
 import os
 import subprocess
 import sys
@@ -19,10 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rows import RESULTS, append
+from rows import append, read, write_between
 
 PAGE = Path(__file__).parent.parent / "docs" / "training.md"
-BEGIN, END = "<!-- tricks -->\n", "<!-- end of tricks -->\n"
 Changes = dict[str, Any]
 
 
@@ -139,7 +137,7 @@ def speed(name: str) -> None:
 
 
 def write_page() -> None:
-    rows = read_rows()
+    rows = read("tricks")
     lines = ["| without | which is | MSE of draws | of the mean | ELL | CRPS | in 95 % band |"]
     lines += ["|:--|:--|--:|--:|--:|--:|--:|"]
     for name, without in ACCURACY.items():
@@ -158,9 +156,7 @@ def write_page() -> None:
         for row in found(rows, "speed", name):
             label = "nothing" if name == "everything" else name
             lines.append(f"| {label} | {meaning} | {row['seconds']} |")
-    before, rest = PAGE.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after)
+    write_between(PAGE, "tricks", lines)
 
 
 def found(rows: list[dict], kind: str, name: str) -> list[dict]:
@@ -170,11 +166,6 @@ def found(rows: list[dict], kind: str, name: str) -> list[dict]:
 def _scores(row: dict) -> str:
     *plain, coverage = (row[metric] for metric in METRICS)
     return " | ".join([*map(str, plain), f"{100 * coverage:.0f} %"])
-
-
-def read_rows() -> list[dict]:
-    path = RESULTS / "tricks.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def main() -> None:
@@ -191,7 +182,7 @@ def main() -> None:
         names = {"length": ROUNDS, "accuracy": ACCURACY, "speed": SPEED}
         for kind in measures:
             for name in names[kind]:
-                if not found(read_rows(), kind, name):
+                if not found(read("tricks"), kind, name):
                     one = {"JAX_NUM_CPU_DEVICES": "1"} if name == "cores as devices" else {}
                     words = [sys.executable, __file__, f"--{kind}", name]
                     subprocess.run(words, env=os.environ | one, check=True)
