@@ -1,8 +1,6 @@
 """The section of docs/systems.md on inferred properties, from what charges.py has measured."""
 
-import json
-
-from rows import RESULTS
+from rows import read
 
 from comotion.report import Column, Table
 
@@ -24,9 +22,7 @@ FIELDS = {
 
 def charges_section() -> str:
     """The last row of each form on test sequences; nothing if there is none."""
-    path = RESULTS / "charges.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    latest = {row["system"]: row for row in rows if row["judged_on"] == "test"}
+    latest = {row["system"]: row for row in read("charges") if row["judged_on"] == "test"}
     if not latest:
         return ""
     shown = tuple(tuple(row.get(name) for name in FIELDS) for row in latest.values())

@@ -7,7 +7,6 @@ Systems that have a row already are left out, so an interrupted run goes on wher
 
 import argparse
 import dataclasses
-import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
