@@ -151,7 +151,8 @@ def write_page() -> None:
     lines += ["|:--|--:|--:|--:|--:|--:|"]
     for steps in ROUNDS:
         lines += [f"| {steps} | {_scores(row)} |" for row in found(rows, "length", steps)]
-    lines += ["", "| without | which is | seconds per step |", "|:--|:--|--:|"]
+    if any(row["kind"] == "speed" for row in rows):
+        lines += ["", "| without | which is | seconds per step |", "|:--|:--|--:|"]
     for name, meaning in SPEED.items():
         for row in found(rows, "speed", name):
             label = "nothing" if name == "everything" else name
