@@ -100,7 +100,11 @@ def write_page() -> None:
         sizes = [row["edges"] if what == "objects" else row[what] for row in mine]
         axis.loglog(sizes, [row["seconds"] for row in mine], "o-")
         axis.set(xlabel="edges per sequence" if what == "objects" else what, ylabel="seconds")
-        axis.twinx().semilogy(sizes, [row["peak_mebibytes"] for row in mine], "s:", color="grey")
+        axis.set_xticks(sizes, [f"{size}" for size in sizes], rotation=45)
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        memory = axis.twinx()
+        memory.plot(sizes, [row["peak_mebibytes"] for row in mine], "s:", color="grey")
+        memory.set(ylim=(0, 2000), ylabel="MiB")
         columns = (what, "edges", "seconds", "peak_mebibytes")
         lines += [f"| {what} | " + " | ".join(str(row[c]) for c in columns) + " |" for row in mine]
     figure.savefig(PICTURE, dpi=110)
@@ -112,7 +116,8 @@ def write_page() -> None:
         f"One training step of I-GPODE-S with radial f_b on two cores, one size changed at a time. "
         f"The others are {base}; while the objects grow, {crowd}. All pairs interact up to "
         f"{MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak memory is that of the whole "
-        "process, start and compiler included (dotted, grey).\n\n"
+        "process, start and compiler included (dotted, grey). Each point is a process of "
+        "its own: the sizes all curves share took 0.062 to 0.085 s, so smaller differences mean nothing.\n\n"
         "![growth](images/growth.png)\n\n" + "\n".join(lines) + "\n"
     )
 

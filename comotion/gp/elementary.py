@@ -64,7 +64,7 @@ def _decay_of(x: Array) -> Array:
     """2 to the power of an integer, made of its bits, times 2 to the power of the rest.
 
     Beside a number as large as `_LARGE`, 32 bits have none left for a fraction: the last bits of
-    the sum are the nearest integer. `jnp.round` would cost as much as all the rest.
+    the sum are the nearest integer. Taking it off again as a float would be simplified away.
     """
     power = jnp.maximum(x * (-1 / math.log(2)), _SMALLEST_POWER)
     whole = jax.lax.bitcast_convert_type(power + _LARGE, jnp.int32) - _BITS_OF_LARGE

@@ -10,8 +10,7 @@ AdamState = optax.OptState
 
 
 def adam_init(parameters: PyTree) -> AdamState:
-    """Moments of all parameters in a row: one by one, dozens of small arrays would take longer to
-    compile and to update than the few thousand numbers they hold."""
+    """Moments of all parameters in a row, one array instead of dozens of small ones."""
     return optax.scale_by_adam().init(ravel_pytree(parameters)[0])
 
 
