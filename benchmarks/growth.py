@@ -110,6 +110,7 @@ def write_page() -> None:
     figure.savefig(PICTURE, dpi=110)
     base = ", ".join(f"{value} {name}" for name, value in BASE.items())
     crowd = ", ".join(f"{value} {name}" for name, value in CROWD.items())
+    same = [row["seconds"] for row in rows if BASE.items() <= row.items()]
     PAGE.write_text(
         "# How cost grows\n\n"
         "Written by `python benchmarks/growth.py` from `benchmarks/results/growth.jsonl`.\n\n"
@@ -117,7 +118,8 @@ def write_page() -> None:
         f"The others are {base}; while the objects grow, {crowd}. All pairs interact up to "
         f"{MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak memory is that of the whole "
         "process, start and compiler included (dotted, grey). Each point is a process of "
-        "its own: the sizes all curves share took 0.062 to 0.085 s, so smaller differences mean nothing.\n\n"
+        f"its own: the sizes most curves share took {min(same)} to {max(same)} s, so smaller "
+        "differences mean nothing.\n\n"
         "![growth](images/growth.png)\n\n" + "\n".join(lines) + "\n"
     )
 
