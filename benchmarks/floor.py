@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from comotion.devices import mesh_of, over_parts
-from comotion.gp.elementary import cosine, decay, sine
+from comotion.elementary import cosine, decay, sine
 
 STAGES = 4
 TOGETHER = 20

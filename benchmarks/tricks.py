@@ -106,11 +106,12 @@ def judge(row: Changes, rounds: tuple[tuple[int, int], ...], without: Without) -
 def speed(name: str) -> None:
     from steps import timed_step
 
+    from comotion import elementary
     from comotion.cli.demo import DEMO_SYSTEM
     from comotion.config import Recipe, Stage
     from comotion.coordinates.pair import RadialPair
     from comotion.devices import one_thread_each
-    from comotion.gp import elementary, kernels, pathwise
+    from comotion.gp import kernels, pathwise
     from comotion.simulate import bouncing_balls
     from comotion.train.fit import run_config
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
+from comotion.elementary import softplus
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
 from comotion.rowwise import rowwise
 
@@ -22,7 +23,7 @@ def lip_swish(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "elu": jax.nn.elu,
     "relu": jax.nn.relu,
-    "softplus": jax.nn.softplus,
+    "softplus": softplus,
     "tanh": jnp.tanh,
     "swish": jax.nn.swish,
     "lip-swish": lip_swish,

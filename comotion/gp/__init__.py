@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from comotion.gp.combine import Product, Sum
-from comotion.gp.elementary import cosine, decay
 from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
 from comotion.gp.inducing import k_means
 from comotion.gp.kernels import (
@@ -30,8 +29,6 @@ __all__ = [
     "Spectrum",
     "SquaredExponential",
     "Sum",
-    "cosine",
-    "decay",
     "draw_pathwise",
     "fourier_basis",
     "k_means",

@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Float
 
 from comotion._types import Key
-from comotion.gp.elementary import cosine
+from comotion.elementary import cosine
 
 _TWO_PI = 2 * math.pi
 

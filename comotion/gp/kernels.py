@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
-from comotion.gp.elementary import decay
+from comotion.elementary import decay
 from comotion.gp.features import Spectrum
 from comotion.noise import standard_normal
 

@@ -37,7 +37,7 @@ def calibrate(model: Model, config: RunConfig, dataset: Dataset) -> Model:
     so whichever came first would do the work of both.
     """
     trial = _trial(config, dataset)
-    none = _with(model, most=_largest_seen(model, dataset))
+    none = disturbed(model, most=largest_seen(model, dataset))
     unit = _unit(trial)
     rungs = {"share": SHARES, "steady": tuple(unit * step for step in STEADY)}
     start = (none, trial.score(none))
@@ -90,7 +90,7 @@ def _unit(trial: Trial) -> float:
     return float(np.mean(trial.spread)) / max(seconds, 1e-30) ** 0.5
 
 
-def _largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
+def largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
     """Of what is disturbed, a few outliers left out; endless where it is not observed as it is."""
     disturbance, windows = model.disturbance, dataset.windows
     if model.dynamics.layout.hidden or windows.values.shape[-1] < disturbance.end:
@@ -106,7 +106,7 @@ def _climb(
 ) -> tuple[Model, float]:
     """From small amounts to large ones, until it gets worse."""
     for amount in rungs:
-        candidate = _with(best, **{kind: jnp.asarray(amount, FAST)})
+        candidate = disturbed(best, **{kind: jnp.asarray(amount, FAST)})
         found = trial.score(candidate)
         if found >= score:
             break
@@ -114,6 +114,6 @@ def _climb(
     return best, score
 
 
-def _with(model: Model, **amounts: Array) -> Model:
+def disturbed(model: Model, **amounts: Array) -> Model:
     disturbance = dataclasses.replace(model.disturbance, **amounts)
     return dataclasses.replace(model, disturbance=disturbance)

@@ -19,13 +19,21 @@ def short(system: SystemConfig) -> Recipe:
     """For people: a regression to start from, then a few hundred large steps that die away.
 
     The tolerance keeps the bound of long windows smooth and the functions' posterior broad;
-    calibration then says how much more is open than that posterior.
+    calibration then says how much more is open than that posterior. Networks know less at the
+    start and take more steps, each on fewer windows: all of a step's time goes into those.
     """
-    rate = 1e-2 if system.function == "gp" else 2e-3
-    rounds = ((16, 300),) if solvable(system) else ((5, 250), (16, 150), (33, 100))
+    networks = system.function != "gp"
+    rate = 2e-3 if networks else 1e-2
+    if solvable(system):
+        rounds = ((16, 300),)
+    elif networks:
+        rounds = ((5, 600), (16, 400), (33, 200))
+    else:
+        rounds = ((5, 250), (16, 150), (33, 100))
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
+        windows=32 if networks else 100,
         warm_start=True,
         matching=0 if leaves_nothing(system) else 300,
         free_properties=True,

@@ -1,6 +1,6 @@
-"""cos, sin and exp, fast on every platform.
+"""cos, sin, exp and softplus, fast on every platform.
 
-On a CPU, XLA does not vectorise its own cosine, and its exponential costs more than it could:
+On a CPU, XLA does not vectorise its own cosine, and its exponentials cost more than they could:
 polynomials are as fast as the processor multiplies. Elsewhere the built-in functions are right.
 """
 
@@ -39,10 +39,25 @@ def decay(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     return _fast_on_cpu(lambda x: jnp.exp(-x), _decay_of, x)
 
 
+@jax.custom_jvp
+def softplus(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
+    """log(1 + exp(x))."""
+    if x.dtype != FAST:
+        return jax.nn.softplus(x)
+    return _fast_on_cpu(jax.nn.softplus, _softplus_of, x)
+
+
+def sigmoid(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
+    """1 / (1 + exp(-x)), the slope of softplus."""
+    rest = decay(jnp.abs(x))
+    return jnp.where(x < 0, rest, jnp.ones_like(x)) / (1 + rest)
+
+
 # Rules of their own, so that the backward pass stores one array and not every partial product.
 cosine.defjvps(lambda tangent, _, x: -sine(x) * tangent)
 sine.defjvps(lambda tangent, _, x: cosine(x) * tangent)
 decay.defjvps(lambda tangent, value, _: -value * tangent)
+softplus.defjvps(lambda tangent, _, x: sigmoid(x) * tangent)
 
 
 def _fast_on_cpu(builtin: Callable, polynomial: Callable, x: Array) -> Array:
@@ -70,6 +85,11 @@ def _decay_of(x: Array) -> Array:
     whole = jax.lax.bitcast_convert_type(power + _LARGE, jnp.int32) - _BITS_OF_LARGE
     scale = jax.lax.bitcast_convert_type((whole << 23) + _BITS_OF_ONE, FAST)
     return _horner(_POWER_OF_TWO, power - whole.astype(FAST)) * scale
+
+
+def _softplus_of(x: Array) -> Array:
+    rest = decay(jnp.abs(x))
+    return jnp.maximum(x, 0.0) + rest * _horner(_LOG_OF_MORE_THAN_ONE, rest)
 
 
 def _horner(coefficients: list[float], x: Array) -> Array:
@@ -103,6 +123,8 @@ _SINE, _EXACT_SINE = (
 )
 """sin(s)/s on half a turn, in powers of s²"""
 _POWER_OF_TWO = _interpolated(np.exp2, -0.5, 0.5, degree=6)
+_LOG_OF_MORE_THAN_ONE = _interpolated(lambda u: np.log1p(u) / u, 0.0, 1.0, degree=8)
+"""log(1 + u)/u"""
 _SMALLEST_POWER = -126.0
 _LARGE = 1.5 * 2**23
 _BITS_OF_LARGE, _BITS_OF_ONE = (int(np.float32(x).view(np.int32)) for x in (_LARGE, 1.0))

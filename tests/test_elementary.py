@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.gp import cosine, decay
+from comotion.elementary import cosine, decay, softplus
 
 WIDE = np.linspace(-1000, 1000, 400_001).astype(np.float32)
 
@@ -45,6 +45,23 @@ def test_decay_ends_at_next_to_nothing_and_keeps_what_is_not_a_number():
     far, lost = decay(jnp.asarray([[1e3, 1e30, jnp.inf], 3 * [jnp.nan]], jnp.float32))
     assert jnp.all((far >= 0) & (far < 2e-38))
     assert jnp.isnan(lost).all()
+
+
+def test_softplus_and_its_slope_are_accurate_relative_to_their_values():
+    x = np.linspace(-80, 80, 400_001).astype(np.float32)
+    exact = np.logaddexp(0, x.astype(np.float64))
+    sigmoid = np.exp(x - exact)
+    rounding = 3e-7 * (1 + np.maximum(-x, 0))
+    for found, wanted in ((softplus, exact), (jax.vmap(jax.grad(softplus)), sigmoid)):
+        value = np.asarray(jax.jit(found)(jnp.asarray(x)), np.float64)
+        assert np.all(np.abs(value / wanted - 1) < rounding)
+
+
+def test_softplus_keeps_what_is_infinite_or_not_a_number():
+    none, endless, lost = softplus(jnp.asarray([-jnp.inf, jnp.inf, jnp.nan], jnp.float32))
+    assert none < 2e-38
+    assert endless == jnp.inf
+    assert jnp.isnan(lost)
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
