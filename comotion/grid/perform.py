@@ -20,6 +20,7 @@ from comotion.grid.rows import Row
 from comotion.grid.runs import Forecaster, Run
 from comotion.grid.scales import TABLE_DRAWS
 from comotion.grid.scenes import Part, parts_of, single_ball
+from comotion.train.progress import Watcher
 from comotion.train.tracking import tracker
 
 SINGLE_LENGTHS = (10, 33, 100)
@@ -38,6 +39,11 @@ class Task:
     folder: Path
     track: str = ""
 
+    def watch(self) -> Watcher | None:
+        """A tracker that sees the run's training, if one is wanted."""
+        where = self.folder / self.run.id
+        return tracker(self.track, where, self.run.title) if self.track else None
+
 
 def perform(task: Task) -> Row:
     """The row of the run, from wherever an earlier attempt got to."""
@@ -47,8 +53,7 @@ def perform(task: Task) -> Row:
     with clock.phase("simulate"):
         parts = parts_of(run.scene, run.seed)
     with clock.phase("fit"):
-        watcher = tracker(task.track, folder, run.title) if task.track else None
-        forecaster = run.source.learn(run.scene, parts, run.seed, folder, watcher)
+        forecaster = run.source.learn(run.scene, parts, run.seed, folder, task.watch)
     judge = Judge(forecaster, clock)
     judge.judge("test", parts.test, run.draws)
     judge.judge("train", parts.train, TABLE_DRAWS)

@@ -21,6 +21,7 @@ PROTOCOL = 1
 """Counted up when the same run would be scored in another way."""
 
 Forecaster = Callable[[Part, int], xr.Dataset]
+Watch = Callable[[], Watcher | None]
 
 
 class AbstractSource(ABC):
@@ -37,9 +38,10 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watcher: Watcher | None
+        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
-        """Forecasts part by part with so many draws; `folder` is the run's own."""
+        """Forecasts part by part with so many draws; `folder` is the run's own, and only who has
+        something to show asks for a watcher."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Fit(AbstractSource):
         return self.system.who == "interacting" and self.system.accumulation != "nonlinear"
 
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watcher: Watcher | None
+        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         from comotion.train import fit
 
@@ -70,7 +72,7 @@ class Fit(AbstractSource):
             out=folder,
             resume=True,
             progress=False,
-            watcher=watcher,
+            watcher=watch(),
         )
         return lambda part, draws: fitted.predict(part.seen, draws=draws, seed=seed, candidates=1)
 
@@ -90,7 +92,7 @@ class Truth(AbstractSource):
         return True
 
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watcher: Watcher | None
+        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         return lambda part, draws: floor_forecast(
             scene, part, parts.train.seen, frames=self.encoder_frames, draws=draws, seed=seed

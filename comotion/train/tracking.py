@@ -32,7 +32,7 @@ class TensorBoard:
 
 
 class MLflow:
-    """A run on the server that MLFLOW_TRACKING_URI names, or in ./mlruns."""
+    """A run on the server that MLFLOW_TRACKING_URI names, or in ./mlflow.db."""
 
     def __init__(self, folder: Path, name: str):
         self.mlflow = _extra("mlflow", "mlflow")

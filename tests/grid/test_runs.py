@@ -68,3 +68,13 @@ def test_hidden_velocities_are_hidden_from_the_model_but_known_to_the_truth():
 def test_single_balls_are_as_many_as_the_sequences_to_be_judged_on():
     part = single_ball(Scene(train=2, valid=1, test=5, frames=6), 0)
     assert part.seen.values.shape == (5, 6, 1, 4)
+
+
+def test_a_law_that_learns_nothing_opens_no_tracker(tmp_path):
+    """One that nobody closes would be in the way of the next run's."""
+    scene = Scene(train=2, valid=1, test=1, frames=10)
+
+    def watch():
+        raise AssertionError("a watcher was asked for")
+
+    Truth().learn(scene, parts_of(scene, 0), 0, tmp_path, watch)
