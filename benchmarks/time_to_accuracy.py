@@ -36,7 +36,7 @@ SHARES = (0.0, 0.2, 0.4, 0.6, 0.8)
 DRAWS = 20
 BARRED = ("mse_draws_table", "ell_table")
 EVERY = 100
-ROUNDS = {"default": ((16, 100), (33, 600)), "paper": ((16, 600), (33, 600))}
+ROUNDS = {"default": ((16, 100), (33, 600)), "paper": ((16, 500), (33, 6000))}
 PAGE = Path(__file__).parent.parent / "docs" / "training.md"
 PICTURE = PAGE.parent / "images" / "time-to-accuracy.png"
 

@@ -27,6 +27,25 @@ def test_a_cosine_falls_from_the_rate_to_a_fiftieth_of_it():
     assert rates == sorted(rates, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "parts", "regressed"),
+    [
+        ("I-GPODE", {}, False),
+        ("I-GPODE", {"pair": "radial"}, True),
+        ("I-GPODE-L", {}, True),
+        ("I-GPODE/with-globals", {}, True),
+    ],
+)
+def test_the_papers_own_coordinates_start_from_nothing(name, parts, regressed):
+    short = recipe("short", system(name, **parts))
+    assert short.warm_start == (short.matching > 0) == regressed
+    assert (short.stages[-1].horizon == 33) or regressed
+
+
+def test_two_four_or_eight_devices_share_the_windows_of_a_network():
+    assert recipe("short", system("I-NODE")).windows % 8 == 0
+
+
 def test_an_unknown_recipe_is_named():
     with pytest.raises(BadInput, match="there is no recipe 'quick': choose one of paper, short"):
         recipe("quick", system("I-GPODE"))
