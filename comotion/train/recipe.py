@@ -26,7 +26,7 @@ def short(system: SystemConfig) -> Recipe:
     rate = 2e-3 if networks else 1e-2
     regressed = not _better_from_nothing(system)
     if not regressed:
-        rounds = ((16, 300), (33, 1000))
+        rounds = ((16, 300), (33, 2000))
     elif solvable(system):
         rounds = ((16, 300),)
     elif networks:
