@@ -103,7 +103,8 @@ def measure(parts: str, noise: str, seed: int) -> None:
             for number, group in enumerate(valid.split(*GROUPS * [size]))
         ]
         margins = np.array([_margins(group, noise) for group in groups])
-        return min(margins.mean(axis=0) / margins.std(axis=0, ddof=1))
+        errors = margins.std(axis=0, ddof=1) / np.sqrt(GROUPS)
+        return min(margins.mean(axis=0) / errors)
 
     most = largest_seen(model, dataset)
     tried = {share: disturbed(model, share=jnp.float32(share), most=most) for share in SHARES}
