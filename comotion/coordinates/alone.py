@@ -3,10 +3,12 @@
 from typing import ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion.coordinates.base import AbstractAloneCoordinates, Actor
+from comotion.functions import AbstractDraw
 from comotion.layout import Layout
 
 
@@ -74,6 +76,12 @@ class MirrorAlone(AbstractAloneCoordinates):
 
     def rates(self, outputs: Float[Array, "2 d Q"], actor: Actor) -> Float[Array, " R"]:
         return (0.5 * (outputs[0] - outputs[1])).T.reshape(-1)
+
+    def ask(self, function: AbstractDraw, actors: Actor) -> Float[Array, "A R"]:
+        if self.in_size > self.layout.vectors:  # what is no vector has no other side
+            return super().ask(function, actors)
+        one_side = jax.vmap(lambda actor: _along_axes(actor, self.layout))(actors)
+        return jnp.swapaxes(function.odd(one_side), 1, 2).reshape(len(one_side), -1)
 
 
 def _along_axes(actor: Actor, layout: Layout) -> Float[Array, "d I"]:

@@ -8,8 +8,10 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Float
 
+from comotion.functions import AbstractDraw
 from comotion.layout import Layout
 
 
@@ -47,6 +49,11 @@ class AbstractAloneCoordinates(AbstractCoordinates):
 
     @abstractmethod
     def rates(self, outputs: Float[Array, "*k Q"], actor: Actor) -> Float[Array, " R"]: ...
+
+    def ask(self, function: AbstractDraw, actors: Actor) -> Float[Array, "A R"]:
+        """The rates of many actors; one that can ask for less than all inputs may do so."""
+        inputs = jax.vmap(self.inputs)(actors)
+        return jax.vmap(self.rates)(function(inputs), actors)
 
 
 class AbstractPairCoordinates(AbstractCoordinates):

@@ -63,8 +63,7 @@ class InteractingField(AbstractField):
 
     def independent(self, actors: Actor) -> Float[Array, "A R"]:
         """The rates f_s gives each object by itself."""
-        inputs = jax.vmap(self.alone_coordinates.inputs)(actors)
-        return jax.vmap(self.alone_coordinates.rates)(self.alone(inputs), actors)
+        return self.alone_coordinates.ask(self.alone, actors)
 
     def interaction(self, actors: Actor, others: Actor) -> Float[Array, "B R"]:
         """The rates f_b gives each actor for the other beside it."""

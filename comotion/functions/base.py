@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -65,6 +66,11 @@ class AbstractDraw(eqx.Module):
     @abc.abstractmethod
     def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
         """Evaluate the function at any number of inputs."""
+
+    def odd(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        """(f(x) - f(-x)) / 2."""
+        there, opposite = self(jnp.stack([x, -x]))
+        return 0.5 * (there - opposite)
 
 
 class AbstractRandomFunction(eqx.Module):

@@ -212,6 +212,9 @@ class SparseGPDraw(AbstractDraw):
     def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
         return self.path(x)
 
+    def odd(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        return self.path.odd(x)
+
 
 def _kernel_for(name: str, x: Float[np.ndarray, "N I"]) -> AbstractKernel:
     if name not in KERNELS:

@@ -1,11 +1,14 @@
 """Matheron's rule: a posterior draw is a prior draw plus a correction at the inducing inputs."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, Key
+from comotion.elementary import sine
 from comotion.gp.features import FourierBasis, fourier_basis
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
@@ -29,13 +32,22 @@ class PathwiseDraw(eqx.Module):
     inducing_weights: Float[Array, "Q M"]
 
     def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        return self._by_rows(_evaluate, x)
+
+    def odd(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        """(f(x) - f(-x)) / 2 with half of the waves: cosines of both sides differ by one sine."""
+        return self._by_rows(_evaluate_odd, x)
+
+    def _by_rows(
+        self, evaluate: Callable[..., Array], x: Float[Array, "*batch I"]
+    ) -> Float[Array, "*batch Q"]:
         if x.dtype != self.inducing_weights.dtype:
             raise TypeError(
                 f"A function drawn in {self.inducing_weights.dtype} was called with inputs in "
                 f"{x.dtype}: cast the inputs, or the function before drawing."
             )
         rows = x.reshape(-1, x.shape[-1])  # N I
-        return _evaluate(self, rows).reshape(*x.shape[:-1], self.inducing_weights.shape[0])
+        return evaluate(self, rows).reshape(*x.shape[:-1], self.inducing_weights.shape[0])
 
 
 @rowwise
@@ -43,6 +55,14 @@ def _evaluate(draw: PathwiseDraw, x: Float[Array, "N I"]) -> Float[Array, "N Q"]
     prior = jnp.einsum("ns,qs->nq", draw.prior_basis(x), draw.prior_weights)
     update = jnp.einsum("nm,qm->nq", draw.kernel_at_inducing(x), draw.inducing_weights)
     return prior + update
+
+
+@rowwise
+def _evaluate_odd(draw: PathwiseDraw, x: Float[Array, "N I"]) -> Float[Array, "N Q"]:
+    weights = -jnp.sin(draw.prior_basis.phases)[None] * draw.prior_weights
+    prior = jnp.einsum("ns,qs->nq", sine(x @ draw.prior_basis.frequencies), weights)
+    difference = draw.kernel_at_inducing(x) - draw.kernel_at_inducing(-x)
+    return prior + jnp.einsum("nm,qm->nq", difference, 0.5 * draw.inducing_weights)
 
 
 def draw_pathwise(

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from comotion import checkpoint
-from comotion._types import Key, Keys
+from comotion._types import FAST, Key, Keys
 from comotion.config import RunConfig, from_dict, to_dict
 from comotion.data.batches import Excerpt, Grid, first, to_dataset
 from comotion.data.scaling import Scaling, identity_scaling
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SEQUENCES_TOGETHER = 100
-CANDIDATES = 8
+CANDIDATES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +82,15 @@ class FittedModel:
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
         excerpts = self.excerpts(data)
         search = Search(candidates, self.config.system.encoder_frames)
-        results = []
+        shape = (draws, *plan.alive.shape, len(self.shape.features))
+        trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
+        before = 0
         for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed, search):
-            results.append(tuple(self._in_data_units(values, plan) for values in chunk))
+            for values, drawn in zip(chunk, (trajectories, observations), strict=True):
+                drawn[before:done] = self._in_data_units(values, plan)
+            before = done
             if on_draw is not None:
                 on_draw(done)
-        trajectories, observations = (np.concatenate(kind) for kind in zip(*results, strict=True))
         forecast = self._dataset(data, plan, trajectories, observations, seed)
         return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
 
@@ -125,7 +128,8 @@ class FittedModel:
     def _in_data_units(self, values: Float[np.ndarray, "L P K A O"], plan: Plan) -> np.ndarray:
         rows = np.arange(len(plan.wanted))[:, None]
         wanted = self.scaling.to_data(values[:, rows, plan.wanted])
-        return np.where(plan.alive[None, ..., None], wanted, np.float32(np.nan))
+        wanted[:, ~plan.alive] = np.nan
+        return wanted
 
     def _check(self, data: Trajectories, draws: int, candidates: int) -> None:
         if draws < 1:

@@ -7,9 +7,11 @@ import pytest
 from scipy.stats import ortho_group
 
 from comotion.coordinates import ALONE, PAIR, Actor
+from comotion.functions import MLP
 from comotion.layout import Layout
 
 RNG = np.random.default_rng(0)
+KEY = jax.random.key(0)
 
 
 def some_function(in_size, out_size, seed=0):
@@ -184,3 +186,22 @@ def test_axes_have_laws_of_their_own_unless_mirrored():
 
 def _rest(actor):
     return actor.properties, actor.controls
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("properties", [0, 1])
+def test_asking_for_many_actors_gives_the_rates_of_each(name, properties):
+    layout = Layout(2, properties=properties)
+    alone = ALONE[name](layout, layout.vectors)
+    network = MLP.init(
+        in_size=alone.in_size, out_size=alone.out_size, hidden=8, activation="tanh", key=KEY
+    )
+    function = network.draw(key=KEY)
+    actors = [jax.tree.map(single, some_actor(layout, seed)) for seed in range(3)]
+    together = alone.ask(function, jax.tree.map(lambda *leaves: jnp.stack(leaves), *actors))
+    one_by_one = [alone.rates(function(alone.inputs(actor)), actor) for actor in actors]
+    np.testing.assert_allclose(together, one_by_one, atol=1e-6)
+
+
+def single(leaf):
+    return leaf.astype(jnp.float32)

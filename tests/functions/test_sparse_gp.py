@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.functions import Diagonal, Full, SparseGP
+from comotion.functions import AbstractDraw, Diagonal, Full, SparseGP
+from comotion.functions.sparse_gp import SparseGPDraw
 from comotion.gp import (
     ConditioningError,
     Matern12,
@@ -283,3 +284,18 @@ def test_conditioning_error_names_the_function_and_what_to_do():
 def test_unknown_names_are_refused_with_the_choices(choice, message):
     with pytest.raises(ValueError, match=message):
         SparseGP.init(DATA, out_size=1, num_inducing=3, key=jax.random.key(0), **choice)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_odd_part_of_a_draw_is_half_the_difference_of_its_two_sides(kernel):
+    draw = as_exact(sparse_gp(kernel)).draw(key=jax.random.key(3))
+    x = QUERIES.astype(jnp.float64)
+    expected, differentiated = AbstractDraw.odd(draw, x), jax.grad(_summed, argnums=1)
+    np.testing.assert_allclose(draw.odd(x), expected, rtol=1e-10)
+    assert jnp.abs(expected).min() > 1e-3
+    slopes = [differentiated(odd, draw, x) for odd in (AbstractDraw.odd, SparseGPDraw.odd)]
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-9), *slopes)
+
+
+def _summed(odd, draw, x):
+    return jnp.sum(odd(draw, x) ** 2)
