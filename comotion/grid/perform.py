@@ -56,7 +56,7 @@ def perform(task: Task) -> Row:
         forecaster = run.source.learn(run.scene, parts, run.seed, folder, task.watch)
     judge = Judge(forecaster, clock)
     judge.judge("test", parts.test, run.draws)
-    judge.judge("train", parts.train, TABLE_DRAWS)
+    judge.judge("train", parts.train.first(run.scene.test), TABLE_DRAWS)
     if _is_asked_about_single_balls(run):
         part = single_ball(run.scene, run.seed)
         lengths = [length for length in SINGLE_LENGTHS if length <= run.scene.frames]

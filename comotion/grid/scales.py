@@ -28,6 +28,8 @@ class Scale:
     parts: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
     """of one short round instead of the recipe's rounds"""
+    windows: Mapping[str, int] = field(default_factory=dict)
+    """per iteration instead of the recipe's, by the kind of a scene"""
 
     def scene(self, scene: Scene) -> Scene:
         return dataclasses.replace(scene, **self.sizes[scene.kind])
@@ -35,9 +37,10 @@ class Scale:
     def system(self, config: SystemConfig) -> SystemConfig:
         return replace(config, **self.parts)
 
-    def plan(self, config: SystemConfig) -> Recipe:
+    def plan(self, config: SystemConfig, kind: str = "balls") -> Recipe:
         """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
         plan = dataclasses.replace(recipe(self.recipe, config), calibration=0)
+        plan = dataclasses.replace(plan, windows=self.windows.get(kind, plan.windows))
         if self.iterations is None:
             return plan
         rate = plan.stages[0].learning_rate
@@ -46,7 +49,7 @@ class Scale:
             name="tiny",
             stages=(Stage(5, self.iterations, rate),),
             matching=min(plan.matching, MATCHING),
-            windows=self.sizes["balls"]["train"],
+            windows=self.sizes[kind]["train"],
         )
 
 
@@ -69,9 +72,10 @@ SCALES = {
         iterations=5,
     ),
     "fast": Scale(
-        about="minutes a run: the short recipe, 100 sequences to learn from",
-        sizes={"balls": _ROUND, "charges": _ROUND},
+        about="minutes a run: the short recipe, 100 sequences of balls or 1000 of charges",
+        sizes={"balls": _ROUND, "charges": _ROUND | {"train": 1000}},
         recipe="short",
+        windows={"charges": 32},  # of twenty pairs each: as much work as 100 of six
     ),
     "paper": Scale(
         about="the published schedule, 50 000 iterations a run, on the published amount of data",

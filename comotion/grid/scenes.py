@@ -47,6 +47,10 @@ class Part:
     sd: Float[np.ndarray, " O"]
     """standard deviation of the noise of each feature of `true`"""
 
+    def first(self, count: int) -> "Part":
+        """At most so many of its sequences."""
+        return Part(self.seen[:count], self.true[:count], self.sd)
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
