@@ -17,6 +17,12 @@ from comotion.report import figure_png, reproduction_table, skill_figure, skill_
 DOCS = Path(__file__).parent.parent / "docs"
 FILE = "benchmarks/results/reproduce.jsonl"
 INTRODUCTION = Path(__file__).with_suffix(".md")
+FIGURES = {
+    "overview": "One test sequence on its way through I-GPODE",
+    "bands-train": "Bands of I-GPODE and I-NODE on a training sequence, three balls without noise",
+    "bands-test": "The same on a test sequence",
+    "single-ball": "One ball moved by f_s alone, mean forecasts; f_s was learned from three balls",
+}
 
 
 def section(shown: Found) -> str:
@@ -54,6 +60,18 @@ def made_by(shown: Found) -> str:
     return text
 
 
+def figures(scale: str) -> list[str]:
+    """Those that have been copied beside the page."""
+    pictures = {name: f"images/figure-{name}-{scale}.png" for name in FIGURES}
+    there = [name for name, picture in pictures.items() if (DOCS / picture).exists()]
+    if not there:
+        return []
+    command = f"    comotion reproduce figures --scale {scale} --rows {FILE}"
+    copy = f"    cp runs/reproduce/figure-*-{scale}.png docs/images"
+    shown = [f"![{FIGURES[name]}]({pictures[name]})\n\n*{FIGURES[name]}.*" for name in there]
+    return ["\n\n".join([f"## Figures, scale {scale}", f"{command}\n{copy}", *shown])]
+
+
 def main() -> None:
     rows: list[Row] = Rows(RESULTS / "reproduce.jsonl").read()
     text = [INTRODUCTION.read_text().format(file=FILE, citation=results()["citation"])]
@@ -63,6 +81,7 @@ def main() -> None:
             systems = [line for line in shown.lines if not line.is_reference]
             if 2 * sum(bool(line.rows) for line in systems) > len(systems):
                 text.append(section(shown))
+        text += figures(scale)
     if len(text) == 1:
         text.append("No run has been made yet.\n")
     (DOCS / "results.md").write_text("\n\n".join(text).rstrip("\n") + "\n")

@@ -26,9 +26,27 @@ import subprocess  # noqa: E402
 import sys  # noqa: E402
 from dataclasses import dataclass, field, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
 
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import xarray as xr  # noqa: E402
 from rows import append, read, write_between  # noqa: E402
+
+from comotion.cli.demo import DEMO_SYSTEM  # noqa: E402
+from comotion.config import Recipe, RunConfig, Stage  # noqa: E402
+from comotion.data import Trajectories  # noqa: E402
+from comotion.data.batches import Dataset  # noqa: E402
+from comotion.devices import on_one, one_thread_each  # noqa: E402
+from comotion.evaluate import Scores, evaluate  # noqa: E402
+from comotion.model import Model  # noqa: E402
+from comotion.predict import FittedModel  # noqa: E402
+from comotion.simulate import bouncing_balls  # noqa: E402
+from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402
+from comotion.train.fit import prepare, run_config  # noqa: E402
+from comotion.train.loop import Loop  # noqa: E402
+from comotion.train.progress import Figures, Silent  # noqa: E402
+from comotion.train.step import first_state  # noqa: E402
 
 BARS = {"none": (17.3, -25.9), "low": (17.8, -26.5), "high": (18.4, -29.4)}
 ROWS = "time_to_accuracy"
@@ -44,94 +62,106 @@ PAGE = Path(__file__).parent.parent / "docs" / "training.md"
 PICTURE = PAGE.parent / "images" / "time-to-accuracy.png"
 
 
+@dataclass
+class SetAside(Silent):
+    """Keeps models on the way, and when they were there."""
+
+    every: int
+    loop: Loop | None = None
+    kept: list[tuple[float, int, Model]] = field(default_factory=list)
+
+    def show(self, stage: Stage, row: Figures) -> None:
+        assert self.loop is not None
+        if row["iteration"] % self.every == 1:
+            model = on_one(self.loop.state.model)
+            self.kept.append((time.perf_counter() - START, int(row["iteration"]), model))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The model that training ended with, and those before it."""
+
+    fitted: FittedModel
+    dataset: Dataset
+    on_the_way: list[tuple[float, int, Model]]
+
+    def forecast(self, model: Model, judged: Trajectories) -> xr.Dataset:
+        return replace(self.fitted, model=model).predict(judged, draws=DRAWS)
+
+
 def measure(parts: str, noise: str, seed: int) -> None:
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-
-    from comotion.cli.demo import DEMO_SYSTEM
-    from comotion.config import Stage
-    from comotion.devices import on_one, one_thread_each
-    from comotion.evaluate import evaluate
-    from comotion.predict import FittedModel
-    from comotion.simulate import bouncing_balls
-    from comotion.train.calibrate import disturbed, largest_seen
-    from comotion.train.fit import prepare, run_config
-    from comotion.train.loop import Loop
-    from comotion.train.progress import Figures, Silent
-    from comotion.train.step import first_state
-
-    @dataclass
-    class SetAside(Silent):
-        """Keeps models, and when they were there."""
-
-        loop: Loop | None = None
-        kept: list[tuple[float, int, Any]] = field(default_factory=list)
-
-        def show(self, stage: Stage, row: Figures) -> None:
-            assert self.loop is not None
-            if row["iteration"] % EVERY[parts] == 1:
-                model = on_one(self.loop.state.model)
-                self.kept.append((time.perf_counter() - START, int(row["iteration"]), model))
-
-    choices = dict(DEMO_SYSTEM) if parts == "default" else {"system": "I-GPODE"}
     data = bouncing_balls(sequences=300, objects=3, noise=noise, seed=seed)
     train, valid, test = data.split(100, 100, 100)
-    config = run_config(choices.pop("system"), "short", seed, choices)
-    config = replace(config, recipe=_longer(config.recipe, ROUNDS[parts]))
-    key_start, key_train = jax.random.split(jax.random.key(seed))
-    with one_thread_each():
-        fitted, dataset = prepare(train, config, key=key_start)
-        watcher = SetAside()
-        state = first_state(fitted.model)
-        loop = watcher.loop = Loop(config, dataset, None, watcher, None, "", state)
-        loop.run(key=key_train)
-    model = on_one(loop.state.model)
-
-    def forecast(model: Any, judged: Any) -> Any:
-        shown: FittedModel = replace(fitted, model=model)
-        return shown.predict(judged, draws=DRAWS)
-
-    def scores(model: Any, judged: Any) -> Any:
-        return evaluate(forecast(model, judged), judged)
-
-    def margin(model: Any) -> float:
-        """By how many standard errors the nearer bar is passed on validation sequences."""
-        drawn, size = forecast(model, valid), len(valid) // GROUPS
-        groups = [
-            evaluate(drawn.isel(sequence=slice(size * number, size * (number + 1))), group)
-            for number, group in enumerate(valid.split(*GROUPS * [size]))
-        ]
-        margins = np.array([_margins(group, noise) for group in groups])
-        errors = margins.std(axis=0, ddof=1) / np.sqrt(GROUPS)
-        return min(margins.mean(axis=0) / errors)
-
-    most = largest_seen(model, dataset)
-    tried = {share: disturbed(model, share=jnp.float32(share), most=most) for share in SHARES}
-    chosen = max(SHARES, key=lambda share: margin(tried[share]))
-    seconds = round(time.perf_counter() - START, 1)
-    found = scores(tried[chosen], test)
-    row = {"parts": parts, "noise": noise, "seed": seed, "seconds": seconds, "share": chosen}
+    learned = learn(train, parts, seed)
+    share, chosen = choose_share(learned, valid, noise)
+    row = {"parts": parts, "noise": noise, "seed": seed}
+    row |= {"seconds": round(time.perf_counter() - START, 1), "share": share}
+    found = evaluate(learned.forecast(chosen, test), test)
     for name in (*BARRED, "mse_mean_table", "crps_table", "coverage_95"):
         row[name] = round(found[name], 3)
     row["reached"] = min(_margins(found, noise)) >= 0
-    curve = []
-    for when, iteration, kept in watcher.kept:
-        found = scores(kept, valid)
-        curve.append((round(when, 1), iteration, *(round(found[name], 2) for name in BARRED)))
-    append(ROWS, row | {"curve": curve})
+    append(ROWS, row | {"curve": _curve(learned, valid)})
 
 
-def _margins(scores: Any, noise: str) -> tuple[float, float]:
+def learn(train: Trajectories, parts: str, seed: int) -> Learned:
+    config = _configured(parts, seed)
+    key_start, key_train = jax.random.split(jax.random.key(seed))
+    with one_thread_each():
+        fitted, dataset = prepare(train, config, key=key_start)
+        watcher = SetAside(EVERY[parts])
+        state = first_state(fitted.model)
+        loop = watcher.loop = Loop(config, dataset, None, watcher, None, "", state)
+        loop.run(key=key_train)
+    ended = replace(fitted, model=on_one(loop.state.model))
+    return Learned(ended, dataset, watcher.kept)
+
+
+def choose_share(learned: Learned, valid: Trajectories, noise: str) -> tuple[float, Model]:
+    """The disturbance that passes the nearer bar by most standard errors."""
+    model = learned.fitted.model
+    most = largest_seen(model, learned.dataset)
+    tried = {share: disturbed(model, share=jnp.float32(share), most=most) for share in SHARES}
+    forecasts = {share: learned.forecast(each, valid) for share, each in tried.items()}
+    share = max(SHARES, key=lambda share: _standard_errors_passed(forecasts[share], valid, noise))
+    return share, tried[share]
+
+
+def _configured(parts: str, seed: int) -> RunConfig:
+    choices = dict(DEMO_SYSTEM) if parts == "default" else {"system": "I-GPODE"}
+    config = run_config(choices.pop("system"), "short", seed, choices)
+    return replace(config, recipe=_longer(config.recipe, ROUNDS[parts]))
+
+
+def _longer(recipe: Recipe, rounds: tuple[tuple[int, int], ...]) -> Recipe:
+    like = recipe.stages[0]
+    stages = (replace(like, horizon=horizon, iterations=count) for horizon, count in rounds)
+    return replace(recipe, stages=tuple(stages), calibration=0)
+
+
+def _standard_errors_passed(forecast: xr.Dataset, valid: Trajectories, noise: str) -> float:
+    size = len(valid) // GROUPS
+    groups = [
+        evaluate(forecast.isel(sequence=slice(size * number, size * (number + 1))), group)
+        for number, group in enumerate(valid.split(*GROUPS * [size]))
+    ]
+    margins = np.array([_margins(group, noise) for group in groups])
+    errors = margins.std(axis=0, ddof=1) / np.sqrt(GROUPS)
+    return min(margins.mean(axis=0) / errors)
+
+
+def _margins(scores: Scores, noise: str) -> tuple[float, float]:
     """How far the bars are passed."""
     (most_mse, least_ell), (mse, ell) = BARS[noise], (scores[name] for name in BARRED)
     return most_mse - mse, ell - least_ell
 
 
-def _longer(recipe: Any, rounds: tuple[tuple[int, int], ...]) -> Any:
-    like = recipe.stages[0]
-    stages = (replace(like, horizon=horizon, iterations=count) for horizon, count in rounds)
-    return replace(recipe, stages=tuple(stages), calibration=0)
+def _curve(learned: Learned, valid: Trajectories) -> list[tuple[float, ...]]:
+    """Seconds, steps, MSE and ELL on the way."""
+    points = []
+    for seconds, iteration, model in learned.on_the_way:
+        found = evaluate(learned.forecast(model, valid), valid)
+        points.append((round(seconds, 1), iteration, *(round(found[name], 2) for name in BARRED)))
+    return points
 
 
 def write_page() -> None:

@@ -68,6 +68,7 @@ SPEED = {
     "whole vectors": "inducing inputs without weight fill the last vector of a row",
     "derivative by products": "of distances, instead of sums of differences",
     "pairs asked once": "the two rates of a pair are opposite",
+    "sines of one side": "instead of cosines of both sides of a mirrored f_s",
 }
 HORIZON, REPEATS, TURNS = 33, 10, 2
 METRICS = ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95")
@@ -138,6 +139,8 @@ def turn(name: str) -> None:
 
     from comotion import elementary
     from comotion.config import Recipe, Stage
+    from comotion.coordinates import AbstractAloneCoordinates
+    from comotion.coordinates.alone import MirrorAlone
     from comotion.coordinates.pair import RadialPair
     from comotion.devices import one_thread_each
     from comotion.gp import kernels, pathwise
@@ -152,6 +155,8 @@ def turn(name: str) -> None:
         kernels._squared_distances = kernels._plain_distances
     if name == "pairs asked once":
         RadialPair.opposite = False
+    if name == "sines of one side":
+        MirrorAlone.ask = AbstractAloneCoordinates.ask
     choices = demo()
     stage = Stage(HORIZON, 1, 1e-3)
     config = run_config(choices.pop("system"), Recipe(stages=(stage,)), 0, choices)

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import xarray as xr
+
+from comotion.data import Trajectories
 from comotion.grid.perform import Task, perform
 from comotion.grid.runs import Run
 from comotion.grid.scenes import parts_of, single_ball
@@ -12,6 +15,8 @@ from comotion.report import figure_png
 from comotion.report.paper_figures import bands_figure, overview_figure, single_ball_figure
 
 SYSTEMS = ("I-GPODE", "I-NODE", "I-BNODE")
+SHOWN = 3
+"""sequences, from the first on"""
 
 
 def figure_runs(scale: str) -> list[Run]:
@@ -23,22 +28,21 @@ def figure_runs(scale: str) -> list[Run]:
 def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> list[Path]:
     models = {run.source.name: _model(run, folder) for run in runs}
     scene, seed, draws = runs[0].scene, runs[0].seed, runs[0].draws
-    parts, alone = parts_of(scene, seed), single_ball(scene, seed)
+    parts, alone = parts_of(scene, seed), single_ball(scene, seed).seen[:SHOWN]
+    shown = {"train": parts.train.seen[:SHOWN], "test": parts.test.seen[:SHOWN]}
+
+    def forecast(name: str, data: Trajectories) -> xr.Dataset:
+        return models[name].predict(data, draws=draws, candidates=1)
+
     drawn = {}
-    for view, part in (("train", parts.train), ("test", parts.test)):
-        forecasts = {
-            name: models[name].predict(part.seen, draws=draws, candidates=1)
-            for name in ("I-GPODE", "I-NODE")
-        }
+    for view, data in shown.items():
+        forecasts = {name: forecast(name, data) for name in ("I-GPODE", "I-NODE")}
         title = f"95 % and 50 % bands on {view} sequences, scale {scale}"
-        drawn[f"bands-{view}"] = bands_figure(title, forecasts, part.seen)
-    single = {
-        name: model.predict(alone.seen, draws=draws, candidates=1) for name, model in models.items()
-    }
-    drawn["single-ball"] = single_ball_figure(single, alone.seen)
+        drawn[f"bands-{view}"] = bands_figure(title, forecasts, data)
+    single = {name: forecast(name, alone) for name in models}
+    drawn["single-ball"] = single_ball_figure(single, alone)
     learned = fields(models["I-GPODE"], draws=20)
-    forecast = models["I-GPODE"].predict(parts.test.seen, draws=draws, candidates=1)
-    drawn["overview"] = overview_figure(forecast, learned, parts.test.seen)
+    drawn["overview"] = overview_figure(forecast("I-GPODE", shown["test"]), learned, shown["test"])
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"figure-{name}-{scale}.png" for name in drawn]
     for path, figure in zip(paths, drawn.values(), strict=True):

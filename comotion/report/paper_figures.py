@@ -123,7 +123,7 @@ def _futures(axes: Axes, forecast: xr.Dataset, data: Trajectories, sequence: int
         axes.plot(*data.values[sequence, :, a, :2].T, color=colour, linewidth=2.2, alpha=0.35)
         for path in paths:
             axes.plot(*path[:, a].T, color=colour, linewidth=0.8)
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
     low, high = np.nanmin(data.values[..., :2]), np.nanmax(data.values[..., :2])
     axes.set(xlim=(1.2 * low, 1.2 * high), ylim=(1.2 * low, 1.2 * high))
     style.label(axes, title=f"{OVERVIEW_DRAWS} drawn futures (broad: truth)")
