@@ -9,6 +9,7 @@ import pytest
 
 import comotion
 from comotion.cli import COMMANDS
+from comotion.systems import DEFAULT
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -45,7 +46,7 @@ def test_the_ten_lines_use_only_public_names_and_real_parts():
     for own in ("valid", "seed", "out"):
         del given[own]
     parts = {name: ast.literal_eval(value) for name, value in given.items()}
-    comotion.system(parts.pop("system"), **parts)
+    comotion.system(parts.pop("system", DEFAULT), **parts)
 
 
 @pytest.mark.parametrize("page", ["architecture.md", "extending.md", "notation.md"])

@@ -22,14 +22,8 @@ if TYPE_CHECKING:
     from comotion.predict import FittedModel
 
 DEMO_SYSTEM: dict[str, Any] = {
-    "system": "I-GPODE-S",
-    "scaling": "units",
-    "pair": "radial",
-    "alone": "mirror",
-    "encoder": "smoother",
-    "inducing_alone": 60,
-    "inducing_pair": 100,
-    "fourier_features": 96,
+    "system": "comotion",
+    "alone": "mirror",  # the walls are the same on all sides
 }
 DEMO_DATA: dict[str, Any] = {"sequences": 300, "objects": 3, "noise": "low", "seed": 0}
 DEMO_DRAWS = 100

@@ -25,7 +25,7 @@ class Options:
 
     Examples:
       comotion fit balls.csv --split 0.8 --out runs/balls
-      comotion fit balls.csv --system I-GPODE-S --set pair=radial --set scaling=units
+      comotion fit balls.csv --system I-GPODE-S --set pair=radial --set kernel=matern32
       comotion fit train.csv --valid valid.csv --recipe paper --seed 3 --out runs/3
       comotion fit balls.csv --track tensorboard --out runs/watched
       comotion fit balls.csv --config runs/balls/config.toml --out runs/again
@@ -38,7 +38,7 @@ class Options:
         Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/NAME-OF-DATA)")
     ] = None
     """folder for the run"""
-    system: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: I-GPODE)")] = (
+    system: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: comotion)")] = (
         None
     )
     """which model to fit, a name from `comotion systems`"""
@@ -124,8 +124,10 @@ def _settings(options: Options, out: Path) -> dict[str, Any]:
     parts = dict(parse_part(text) for text in options.parts)
     file = _config_file(options, out)
     if file is None:
+        from comotion.systems import DEFAULT
+
         return {
-            "system": options.system or "I-GPODE",
+            "system": options.system or DEFAULT,
             "recipe": options.recipe or "short",
             "seed": options.seed or 0,
             **parts,

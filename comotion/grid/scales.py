@@ -37,10 +37,11 @@ class Scale:
     def system(self, config: SystemConfig) -> SystemConfig:
         return replace(config, **self.parts)
 
-    def plan(self, config: SystemConfig, kind: str = "balls") -> Recipe:
+    def plan(self, config: SystemConfig, scene: Scene) -> Recipe:
         """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
-        plan = dataclasses.replace(recipe(self.recipe, config), calibration=0)
-        plan = dataclasses.replace(plan, windows=self.windows.get(kind, plan.windows))
+        plan = recipe(self.recipe, config, velocities_seen=scene.velocities)
+        windows = self.windows.get(scene.kind, plan.windows)
+        plan = dataclasses.replace(plan, calibration=0, windows=windows)
         if self.iterations is None:
             return plan
         rate = plan.stages[0].learning_rate
@@ -49,7 +50,7 @@ class Scale:
             name="tiny",
             stages=(Stage(5, self.iterations, rate),),
             matching=min(plan.matching, MATCHING),
-            windows=self.sizes[kind]["train"],
+            windows=self.sizes[scene.kind]["train"],
         )
 
 

@@ -114,7 +114,7 @@ def _runs_of_seed(chosen: PaperTable, scale: str, seed: int) -> list[Run]:
     fits = []
     for entry in chosen.entries:
         config = size.system(system(entry.system))
-        source = Fit(config, size.plan(config, entry.scene.kind))
+        source = Fit(config, size.plan(config, entry.scene))
         fits.append(Run(source, size.scene(entry.scene), seed, scale, size.draws))
     floors = [Run(Truth(), size.scene(scene), seed, scale, size.draws) for scene in chosen.scenes]
     return floors + fits

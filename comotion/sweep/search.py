@@ -89,7 +89,7 @@ def _value(study: Study, suggestion: Any) -> float:
 
     values = suggested(study, suggestion)
     config = study.space.config(study.name, values)
-    plan = study.space.size.plan(config)
+    plan = study.space.plan(config)
     length = sum(stage.iterations for stage in plan.stages)
     found = []
     for number, (train, valid) in enumerate(study.sets()):
@@ -162,7 +162,7 @@ def best_config(study: Study) -> RunConfig | None:
         return None
     best = max(done, key=lambda trial: trial.value)
     config = study.space.config(study.name, best.params)
-    return RunConfig(config, study.space.size.plan(config), study.seed)
+    return RunConfig(config, study.space.plan(config), study.seed)
 
 
 def missing(study: Study, trials: int) -> Iterator[Trial]:

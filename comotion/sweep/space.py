@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from comotion.config import SystemConfig, replace
+from comotion.config import Recipe, SystemConfig, replace
 from comotion.errors import BadInput
 from comotion.grid.scales import SCALES, Scale
 from comotion.grid.scenes import Scene
@@ -39,6 +39,10 @@ class Space:
     @property
     def size(self) -> Scale:
         return SCALES[self.scale]
+
+    def plan(self, config: SystemConfig) -> Recipe:
+        """One for all noise levels."""
+        return self.size.plan(config, self.scenes()[0])
 
     def scenes(self) -> list[Scene]:
         scene = Scene("balls", self.objects)

@@ -1,7 +1,7 @@
 """From a name to parts to a model: the one place that knows the paper's names."""
 
 from comotion.systems.build import build
-from comotion.systems.names import FORMS, SYSTEMS, system
+from comotion.systems.names import DEFAULT, FORMS, SYSTEMS, system
 from comotion.systems.shape import DataShape, data_shape, state_layout
 from comotion.systems.start import (
     Start,
@@ -12,6 +12,7 @@ from comotion.systems.start import (
 )
 
 __all__ = [
+    "DEFAULT",
     "FORMS",
     "SYSTEMS",
     "DataShape",

@@ -1,4 +1,4 @@
-"""The paper's names, each a choice of parts; a user's own combination is just another row."""
+"""Our own system and the paper's names, each a choice of parts; any other is just another row."""
 
 from typing import Any
 
@@ -13,7 +13,20 @@ _LATENT = {"hidden_velocity": True}
 _STRUCTURED = {"order": 2, "hidden_velocity": True}
 _INFERRED = {"properties": "inferred"}
 
+DEFAULT = "comotion"
+"""What `fit` takes for data that nobody has said anything about."""
+
+_FOR_PEOPLE = {
+    "scaling": "units",
+    "pair": "radial",
+    "encoder": "smoother",
+    "inducing_alone": 60,
+    "inducing_pair": 100,
+    "fourier_features": 96,
+}
+
 SYSTEMS: dict[str, dict[str, Any]] = {
+    DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE,
     "NODE": _NN | _JOINT,
     "NODE-L": _NN | _JOINT | _LATENT,
     "NODE-8": _NN | _JOINT | {"latent": 8, "decoder": "linear"},

@@ -22,7 +22,15 @@ from comotion.devices import as_first_process, on_one, one_thread_each
 from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import FittedModel
-from comotion.systems import DataShape, build, data_shape, start_from_data, state_layout, system
+from comotion.systems import (
+    DEFAULT,
+    DataShape,
+    build,
+    data_shape,
+    start_from_data,
+    state_layout,
+    system,
+)
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.free_properties import find_properties, learns_found_properties
@@ -38,7 +46,7 @@ from comotion.train.warm_start import leaves_nothing, warm_start
 def fit(
     train: Trajectories,
     *,
-    system: str | SystemConfig = "I-GPODE",
+    system: str | SystemConfig = DEFAULT,
     valid: Trajectories | None = None,
     recipe: str | Recipe = "short",
     seed: int = 0,
@@ -60,7 +68,7 @@ def fit(
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
     """
-    config = run_config(system, recipe, seed, parts)
+    config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:
         folder.open(config, resume)
@@ -142,11 +150,19 @@ def _with_noise(
 
 
 def run_config(
-    name: str | SystemConfig, recipe: str | Recipe, seed: int, parts: dict[str, Any]
+    name: str | SystemConfig,
+    recipe: str | Recipe,
+    seed: int,
+    parts: dict[str, Any],
+    *,
+    velocities_seen: bool = False,
 ) -> RunConfig:
     base = system(name) if isinstance(name, str) else name
     chosen = replace(base, **parts)
-    plan = named_recipe(recipe, chosen) if isinstance(recipe, str) else recipe
+    if isinstance(recipe, str):
+        plan = named_recipe(recipe, chosen, velocities_seen=velocities_seen)
+    else:
+        plan = recipe
     if not plan.stages:
         raise BadInput(f"recipe '{plan.name}' has no stages; give at least one")
     return RunConfig(chosen, plan, seed)

@@ -1,8 +1,8 @@
 """Named ways to train."""
 
-from comotion.config import Recipe, Stage, SystemConfig
+from comotion.config import Recipe, Stage, SystemConfig, replace
 from comotion.errors import BadInput
-from comotion.train.warm_start import leaves_nothing, solvable
+from comotion.train.warm_start import leaves_nothing, solvable, sums_of_processes
 
 
 def paper(system: SystemConfig) -> Recipe:
@@ -49,16 +49,17 @@ def short(system: SystemConfig) -> Recipe:
 
 
 def _better_from_nothing(system: SystemConfig) -> bool:
-    """Whether a regression on rates leads astray: six raw inputs of a pair let it explain single
-    frames so well, and so surely, that long windows never undo it. Where velocities are hidden it
-    is still the only one who knows them."""
-    return solvable(system) and system.pair == "relative" and not system.hidden_velocity
+    """Whether fitting rates leads astray: six raw inputs of a pair let it explain single frames so
+    well, and so surely, that long windows never undo it. Where velocities are hidden it is still
+    the only one who knows them."""
+    return sums_of_processes(system) and system.pair == "relative" and not system.hidden_velocity
 
 
 RECIPES = {"paper": paper, "short": short}
 
 
-def recipe(name: str, system: SystemConfig) -> Recipe:
+def recipe(name: str, system: SystemConfig, *, velocities_seen: bool = False) -> Recipe:
+    """With `velocities_seen` it does not matter that the system would allow for hidden ones."""
     if name not in RECIPES:
         raise BadInput(f"there is no recipe '{name}': choose one of {', '.join(RECIPES)}")
-    return RECIPES[name](system)
+    return RECIPES[name](replace(system, hidden_velocity=False) if velocities_seen else system)

@@ -36,8 +36,13 @@ def warm_start(model: Model, config: RunConfig, windows: Window, *, key: Key) ->
 
 def solvable(system: SystemConfig) -> bool:
     """Whether rates are linear in inducing values: two Gaussian processes, all properties known."""
-    two = system.function == "gp" and system.who == "interacting" and system.accumulation == "sum"
-    return two and system.properties != "inferred"
+    return sums_of_processes(system) and system.properties != "inferred"
+
+
+def sums_of_processes(system: SystemConfig) -> bool:
+    """Whether rates are sums of two Gaussian processes."""
+    summed = system.who == "interacting" and system.accumulation == "sum"
+    return summed and system.function == "gp"
 
 
 def leaves_nothing(system: SystemConfig) -> bool:

@@ -13,7 +13,7 @@ def test_the_demo_leaves_model_scores_pictures_and_a_page(demo):
     assert {path.name for path in demo.iterdir()} == {MARKER, *RUN, *RESULTS}
     page = (demo / "report.html").read_text()
     assert page.count("<img ") == 6
-    assert "I-GPODE-S" in page
+    assert "<dt>system</dt><dd>comotion</dd>" in page
     with Image.open(demo / "forecast.gif") as animation:
         assert getattr(animation, "n_frames", 1) == 30
 

@@ -11,10 +11,10 @@ from comotion.grid.scenes import Scene, parts_of, single_ball
 from comotion.systems import system
 
 
-def run_of(name: str = "I-GPODE", seed: int = 0, **scene) -> Run:
-    config = SCALES["smoke"].system(system(name))
-    source = Fit(config, SCALES["smoke"].plan(config))
-    return Run(source, Scene(**scene), seed, "smoke", 20)
+def run_of(name: str = "I-GPODE", seed: int = 0, **parts) -> Run:
+    config, scene = SCALES["smoke"].system(system(name)), Scene(**parts)
+    source = Fit(config, SCALES["smoke"].plan(config, scene))
+    return Run(source, scene, seed, "smoke", 20)
 
 
 def test_an_id_is_made_of_everything_that_decides_the_numbers():
@@ -48,7 +48,8 @@ def test_a_run_can_be_written_as_plain_json():
 def test_every_scale_has_a_plan_for_every_kind_of_function(scale):
     for name in ("I-GPODE", "NODE", "I-BNODE"):
         config = SCALES[scale].system(system(name))
-        assert SCALES[scale].plan(config).stages
+        for kind in ("balls", "charges"):
+            assert SCALES[scale].plan(config, Scene(kind)).stages
 
 
 def test_the_seed_decides_the_noise_and_not_the_motion():

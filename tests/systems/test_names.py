@@ -1,8 +1,11 @@
+import inspect
+
 import pytest
 
 from comotion.config import SystemConfig
 from comotion.errors import BadInput
-from comotion.systems import FORMS, SYSTEMS, system
+from comotion.systems import DEFAULT, FORMS, SYSTEMS, system
+from comotion.train import fit
 
 PAPER = [
     *("NODE", "NODE-L", "NODE-8", "NODE-16", "BNODE", "BNODE-L", "GPODE", "GPODE-L"),
@@ -12,10 +15,16 @@ PAPER = [
 
 
 def test_every_name_of_the_paper_is_there():
-    assert list(SYSTEMS) == PAPER
+    assert list(SYSTEMS) == [DEFAULT, *PAPER]
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+def test_what_fit_takes_by_itself_is_for_data_in_any_unit_and_from_any_side():
+    config = system(DEFAULT)
+    assert (config.scaling, config.pair, config.alone) == ("units", "radial", "raw")
+    assert inspect.signature(fit).parameters["system"].default == DEFAULT
+
+
+@pytest.mark.parametrize("name", PAPER)
 def test_a_name_says_what_it_is_made_of(name):
     config = system(name)
     assert config.name == name
@@ -29,7 +38,7 @@ def test_a_name_says_what_it_is_made_of(name):
     assert config.hidden_velocity == ("L" in endings or "S" in endings)
 
 
-def test_i_gpode_is_the_papers_and_the_default():
+def test_i_gpode_is_made_of_the_papers_parts():
     assert system("I-GPODE") == SystemConfig()
     assert SystemConfig().alone == "raw"
     assert SystemConfig().pair == "relative"
@@ -65,7 +74,7 @@ def test_any_part_of_a_named_system_can_be_changed():
 def test_a_name_that_is_not_there_is_refused_with_all_that_are(name):
     with pytest.raises(BadInput) as error:
         system(name)
-    assert f"there is no system '{name}': choose one of NODE, NODE-L" in str(error.value)
+    assert f"there is no system '{name}': choose one of comotion, NODE, NODE-L" in str(error.value)
     assert "optionally followed by /without-globals, /with-globals" in str(error.value)
 
 

@@ -28,16 +28,18 @@ def test_a_cosine_falls_from_the_rate_to_a_fiftieth_of_it():
 
 
 @pytest.mark.parametrize(
-    ("name", "parts", "regressed"),
+    ("name", "parts", "seen", "regressed"),
     [
-        ("I-GPODE", {}, False),
-        ("I-GPODE", {"pair": "radial"}, True),
-        ("I-GPODE-L", {}, True),
-        ("I-GPODE/with-globals", {}, True),
+        ("I-GPODE", {}, False, False),
+        ("I-GPODE", {"pair": "radial"}, False, True),
+        ("I-GPODE-L", {}, False, True),
+        ("I-GPODE-L", {}, True, False),
+        ("I-GPODE/with-globals", {}, False, False),
+        ("I-NODE", {}, True, True),
     ],
 )
-def test_the_papers_own_coordinates_start_from_nothing(name, parts, regressed):
-    short = recipe("short", system(name, **parts))
+def test_the_papers_own_coordinates_start_from_nothing(name, parts, seen, regressed):
+    short = recipe("short", system(name, **parts), velocities_seen=seen)
     assert short.warm_start == (short.matching > 0) == regressed
     assert (short.stages[-1].horizon == 33) or regressed
 
