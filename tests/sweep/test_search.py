@@ -10,6 +10,7 @@ from comotion.cli import main
 from comotion.config import Stage, read_toml
 from comotion.data import write
 from comotion.errors import BadInput
+from comotion.grid.engine import engine
 from comotion.report.search import explained, search_figure
 from comotion.simulate import bouncing_balls
 from comotion.sweep.search import (
@@ -112,6 +113,19 @@ def test_a_search_fits_chooses_and_goes_on_where_it_was(study, space_file, tmp_p
     assert best == best_config(study)
     assert best.system.hidden_alone == made["values"]["hidden_alone"]
     assert (tmp_path / "NODE" / "what-mattered.png").stat().st_size > 1000
+
+
+@pytest.mark.filterwarnings("ignore:os.fork", "ignore::ResourceWarning")
+def test_a_trial_made_on_ray_is_in_the_journal(study):
+    ray = pytest.importorskip("ray")
+    on_ray = engine("ray", workers=1)
+    try:
+        ((trial, made),) = on_ray.map(perform, missing(study, 1))
+    finally:
+        ray.shutdown()
+    assert trial.number == 0
+    assert made["state"] == "COMPLETE"
+    assert [done.value for done in finished(study)] == [made["value"]]
 
 
 def test_a_trial_that_falls_behind_is_stopped(study):
