@@ -30,7 +30,7 @@ from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
-from comotion.systems import DataShape, blank_start, build, state_layout
+from comotion.systems import DataShape, blank
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -189,21 +189,19 @@ def load(path: str | Path) -> FittedModel:
     arrays, header = checkpoint.read(path)
     config = from_dict(RunConfig, header["run"], where=str(path))
     shape = from_dict(DataShape, header["shape"], where=str(path))
-    layout = state_layout(config.system, shape)
     features = len(shape.features)
-    start = blank_start(config.system, layout, shape.objects, features)
     summary = blank_summary(header["leads"], features)
-    blank = FittedModel(
-        model=build(config.system, shape, start, key=jax.random.key(0)),
+    empty = FittedModel(
+        model=blank(config.system, shape),
         scaling=identity_scaling(features, len(shape.properties)),
         summary=summary,
         shape=shape,
         config=config,
     )
-    restored = checkpoint.restore(blank._arrays(), arrays, path)
+    restored = checkpoint.restore(empty._arrays(), arrays, path)
     summary = {name: np.asarray(value) for name, value in restored["summary"].items()}
     return dataclasses.replace(
-        blank,
+        empty,
         model=restored["model"],
         scaling=restored["scaling"],
         summary=TrainingSummary(**summary),

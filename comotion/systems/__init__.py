@@ -1,11 +1,10 @@
 """From a name to parts to a model: the one place that knows the paper's names."""
 
-from comotion.systems.build import build
+from comotion.systems.build import blank, build
 from comotion.systems.names import DEFAULT, FORMS, SYSTEMS, system
 from comotion.systems.shape import DataShape, data_shape, state_layout
 from comotion.systems.start import (
     Start,
-    blank_start,
     eventful_rows,
     observed_moments,
     start_from_data,
@@ -17,7 +16,7 @@ __all__ = [
     "SYSTEMS",
     "DataShape",
     "Start",
-    "blank_start",
+    "blank",
     "build",
     "data_shape",
     "eventful_rows",

@@ -28,7 +28,7 @@ from comotion.layout import Layout
 from comotion.model import Model
 from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
 from comotion.systems.shape import DataShape, coordinates, state_layout
-from comotion.systems.start import Start
+from comotion.systems.start import Start, blank_start
 
 
 def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> Model:
@@ -44,6 +44,13 @@ def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> 
         observation=_observation(config, layout, start, key=key_decoder),
         gives_properties=config.properties == "observed",
     )
+
+
+def blank(config: SystemConfig, shape: DataShape) -> Model:
+    """A model to be filled with the arrays of another one."""
+    layout = state_layout(config, shape)
+    start = blank_start(config, layout, shape.objects, len(shape.features))
+    return build(config, shape, start, key=jax.random.key(0))
 
 
 def _dynamics(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -> AbstractDynamics:

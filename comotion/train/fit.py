@@ -25,6 +25,7 @@ from comotion.predict import FittedModel
 from comotion.systems import (
     DEFAULT,
     DataShape,
+    blank,
     build,
     data_shape,
     start_from_data,
@@ -78,14 +79,18 @@ def fit(
     bar = ProgressBar(config.recipe) if watching else Silent()
     watcher = bar if watcher is None else Several(bar, watcher)
     try:
-        watcher.say("compiling, and finding a start from the data")
-        fitted, dataset = prepare(train, config, key=key_start)
+        fitted, dataset = unstarted(train, config)
+        if not _has_started(folder):
+            watcher.say("compiling, and finding a start from the data")
+            model = started(fitted.shape, config, dataset, key=key_start)
+            fitted = dataclasses.replace(fitted, model=model)
         state = first_state(fitted.model)
         if folder is not None:
             state = folder.restore(state, identity)
         state = as_first_process(state)
         held_out = None if valid is None else to_dataset(valid, fitted.scaling)
         loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
+        loop.save()
         try:
             loop.run(key=key_train)
             model = on_one(loop.state.model)
@@ -108,12 +113,25 @@ def prepare(
     train: Trajectories, config: RunConfig, *, key: jax.Array
 ) -> tuple[FittedModel, Dataset]:
     """The untrained model with starting values from the data, and the data in its units."""
+    fitted, dataset = unstarted(train, config)
+    model = started(fitted.shape, config, dataset, key=key)
+    return dataclasses.replace(fitted, model=model), dataset
+
+
+def unstarted(train: Trajectories, config: RunConfig) -> tuple[FittedModel, Dataset]:
+    """A model whose numbers mean nothing yet, and the data in its units."""
+    shape = data_shape(train)
+    scaling = fit_scaling(train, config.system.scaling)
+    summary = summarise(train, config.system.encoder_frames)
+    model = blank(config.system, shape)
+    return FittedModel(model, scaling, summary, shape, config), to_dataset(train, scaling)
+
+
+def started(shape: DataShape, config: RunConfig, dataset: Dataset, *, key: jax.Array) -> Model:
+    """The model with starting values from the data."""
     key_rows, key_build, key_warm, key_match = jax.random.split(key, 4)
     key_found = jax.random.fold_in(key, 1)
-    shape = data_shape(train)
     layout = state_layout(config.system, shape)
-    scaling = fit_scaling(train, config.system.scaling)
-    dataset = to_dataset(train, scaling)
     windows = dataset.windows
     reads_rates = config.recipe.warm_start or config.recipe.matching > 0
     smooth = denoised(windows, layout) if reads_rates else windows
@@ -128,9 +146,13 @@ def prepare(
         model = warm_start(model, known, smooth, key=key_warm)
     found = known is not config
     regressed = found and config.recipe.warm_start and leaves_nothing(known.system)
-    model = match(model, config, beginning, smooth, found=found, regressed=regressed, key=key_match)
-    summary = summarise(train, config.system.encoder_frames)
-    return FittedModel(model, scaling, summary, shape, config), dataset
+    return match(model, config, beginning, smooth, found=found, regressed=regressed, key=key_match)
+
+
+def _has_started(folder: RunFolder | None) -> bool:
+    """Whether the run to be resumed has a checkpoint; all processes do as the first one."""
+    there = folder is not None and folder.state.exists()
+    return bool(as_first_process(jnp.asarray(there)))
 
 
 def _with_noise(

@@ -21,7 +21,7 @@ from comotion.integrate import FixedSteps, Jumps
 from comotion.systems import (
     FORMS,
     SYSTEMS,
-    blank_start,
+    blank,
     build,
     data_shape,
     start_from_data,
@@ -201,14 +201,11 @@ def test_a_single_object_builds_an_interacting_system(make_data):
 def test_a_blank_start_gives_a_model_of_the_same_structure(make_data, parts):
     data = make_data(push=True)
     config = replace(system("I-GPODE", **parts), **TINY)
-    shape = data_shape(data)
-    layout = state_layout(config, shape)
-    blank = build(config, shape, blank_start(config, layout, 3, 4), key=jax.random.key(5))
-    real = built(data, config)
-    assert jax.tree.structure(blank) == jax.tree.structure(real)
+    empty, real = blank(config, data_shape(data)), built(data, config)
+    assert jax.tree.structure(empty) == jax.tree.structure(real)
     shapes = [
         [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(eqx.filter(m, eqx.is_array))]
-        for m in (blank, real)
+        for m in (empty, real)
     ]
     assert shapes[0] == shapes[1]
 

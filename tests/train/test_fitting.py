@@ -18,6 +18,7 @@ import comotion
 from comotion.config import Recipe, Stage, read_toml
 from comotion.errors import BadInput
 from comotion.train import fit
+from comotion.train import loop as loop_module
 from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
 
@@ -78,8 +79,6 @@ def test_a_reloaded_model_predicts_the_same_numbers(finished, balls):
 def test_an_interrupted_run_keeps_what_it_learned_and_resumes_to_the_same_file(
     finished, balls, tiny_recipe, tmp_path, monkeypatch
 ):
-    from comotion.train import loop as loop_module
-
     steps = 0
     real = loop_module.train_step
 
@@ -104,6 +103,23 @@ def test_an_interrupted_run_keeps_what_it_learned_and_resumes_to_the_same_file(
     assert times == sorted(set(times))
 
 
+def test_a_run_that_has_started_does_not_look_for_a_start_again(
+    finished, balls, tiny_recipe, tmp_path, monkeypatch
+):
+    folder = tmp_path / "run"
+
+    def interrupted(*arguments):
+        raise SystemExit
+
+    monkeypatch.setattr(loop_module, "train_step", interrupted)
+    with pytest.raises(SystemExit):
+        fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], **TINY_PARTS)
+    monkeypatch.undo()
+    monkeypatch.setattr(sys.modules[prepare.__module__], "started", interrupted)
+    fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], resume=True, **TINY_PARTS)
+    assert same_bytes(finished[1], folder)
+
+
 KILLED = """
 import comotion, sys
 from comotion.config import Recipe, Stage
@@ -123,9 +139,9 @@ def test_kill_dash_nine_and_resume_give_the_same_file_as_an_uninterrupted_run(ba
     # A program that is half written when its writer is killed must not reach the other tests.
     environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
     run = subprocess.Popen([*script, str(tmp_path / "killed")], env=environment)
-    checkpoint = tmp_path / "killed" / "checkpoint" / "state.safetensors"
+    metrics = tmp_path / "killed" / "metrics.jsonl"
     deadline = time.monotonic() + 120
-    while not checkpoint.exists() and time.monotonic() < deadline:
+    while not metrics.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.2)
     run.send_signal(signal.SIGKILL)
