@@ -49,7 +49,7 @@ def run(options: Options) -> int:
 
 def _systems_table() -> "Table":
     from comotion.report import Column, Table
-    from comotion.systems import FORMS, SYSTEMS, system
+    from comotion.systems import DEFAULT, FORMS, SYSTEMS, system
 
     rows = tuple(_row(system(name)) for name in SYSTEMS)
     headings = ("system", "functions", "objects", "order", "time", "state of an object")
@@ -60,6 +60,7 @@ def _systems_table() -> "Table":
         rows,
         notes=(
             "",
+            f"{DEFAULT}: what `fit` takes if no system is named; the others are the paper's",
             "interacting: f_s of each object plus messages f_b of others, for any number of them",
             "order: 1 learns the rate of the whole state, 2 learns accelerations only",
             f"endings for static properties: {endings}",
