@@ -153,7 +153,7 @@ def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--system", "GPT"], "there is no system 'GPT': choose one of NODE"),
+        (["--system", "GPT"], "there is no system 'GPT': choose one of comotion, NODE"),
         (["--recipe", "long"], "there is no recipe 'long': choose one of paper, short"),
         (["--set", "size=3"], "--set size=3: write PART=VALUE, where PART is one of name, "),
         (["--set", "order"], "--set order: write PART=VALUE"),

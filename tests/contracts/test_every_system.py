@@ -12,6 +12,7 @@ import pytest
 from comotion.config import Recipe, RunConfig
 from comotion.data import BadInput, Trajectories
 from comotion.dynamics import Scene
+from comotion.encode.smoother import SmoothingEncoder
 from comotion.predict import FittedModel, load
 from comotion.predict.fitted import CANDIDATES, _one_draw
 from comotion.predict.start import Search
@@ -83,16 +84,20 @@ def abstract_forecast(fitted: FittedModel, data: Trajectories):
 
 def nearly_certain(fitted: FittedModel) -> FittedModel:
     """With initial states as certain as the encoder can make them."""
-
-    def sure(layer: eqx.nn.Linear) -> eqx.nn.Linear:
-        bias = jnp.asarray(layer.bias)
-        deviations = slice(bias.shape[0] // 2, None)
-        return eqx.tree_at(lambda one: one.bias, layer, bias.at[deviations].add(-100.0))
-
-    model = eqx.tree_at(
-        lambda m: [head.layers[-1] for head in m.encoder.heads], fitted.model, replace_fn=sure
-    )
+    encoder = fitted.model.encoder
+    if isinstance(encoder, SmoothingEncoder):
+        doubts = lambda m: (m.encoder.log_misfit, m.observation.log_noise_variance)
+        model = eqx.tree_at(doubts, fitted.model, replace_fn=lambda log: jnp.full_like(log, -20.0))
+    else:
+        layers = lambda m: [head.layers[-1] for head in m.encoder.heads]
+        model = eqx.tree_at(layers, fitted.model, replace_fn=_sure)
     return dataclasses.replace(fitted, model=model)
+
+
+def _sure(layer: eqx.nn.Linear) -> eqx.nn.Linear:
+    bias = jnp.asarray(layer.bias)
+    deviations = slice(bias.shape[0] // 2, None)
+    return eqx.tree_at(lambda one: one.bias, layer, bias.at[deviations].add(-100.0))
 
 
 def permuted(data: Trajectories, order: list[int]) -> Trajectories:
