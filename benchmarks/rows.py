@@ -12,7 +12,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def append(name: str, row: dict[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
-    described = {**row, "commit": _commit(), "cores": os.cpu_count(), "cpu": platform.machine()}
+    described = {**row, "commit": _commit(), "cores": _cores(), "cpu": platform.machine()}
     with (RESULTS / f"{name}.jsonl").open("a") as file:
         file.write(json.dumps(described) + "\n")
     print(json.dumps(described))
@@ -28,6 +28,11 @@ def write_between(page: Path, name: str, lines: list[str]) -> None:
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     before, rest = page.read_text().split(begin)
     page.write_text(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
+def _cores() -> int | None:
+    """Those this process may use: a measurement may leave some to others."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def _commit() -> str:

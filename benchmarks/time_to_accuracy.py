@@ -58,6 +58,7 @@ GROUPS = 5
 BARRED = ("mse_draws_table", "ell_table")
 EVERY = {"default": 100, "paper": 1000}
 ROUNDS = {"default": ((16, 100), (33, 600)), "paper": ((16, 500), (33, 6000))}
+WINDOWS = {"default": 100, "paper": 50}
 PAGE = Path(__file__).parent.parent / "docs" / "training.md"
 PICTURE = PAGE.parent / "images" / "time-to-accuracy.png"
 
@@ -129,13 +130,13 @@ def choose_share(learned: Learned, valid: Trajectories, noise: str) -> tuple[flo
 def _configured(parts: str, seed: int) -> RunConfig:
     choices = dict(DEMO_SYSTEM) if parts == "default" else {"system": "I-GPODE"}
     config = run_config(choices.pop("system"), "short", seed, choices)
-    return replace(config, recipe=_longer(config.recipe, ROUNDS[parts]))
+    return replace(config, recipe=_longer(config.recipe, parts))
 
 
-def _longer(recipe: Recipe, rounds: tuple[tuple[int, int], ...]) -> Recipe:
-    like = recipe.stages[0]
-    stages = (replace(like, horizon=horizon, iterations=count) for horizon, count in rounds)
-    return replace(recipe, stages=tuple(stages), calibration=0)
+def _longer(recipe: Recipe, parts: str) -> Recipe:
+    like, rounds = recipe.stages[0], ROUNDS[parts]
+    stages = tuple(replace(like, horizon=horizon, iterations=count) for horizon, count in rounds)
+    return replace(recipe, stages=stages, windows=WINDOWS[parts], calibration=0)
 
 
 def _standard_errors_passed(forecast: xr.Dataset, valid: Trajectories, noise: str) -> float:
