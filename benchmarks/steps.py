@@ -17,7 +17,7 @@ from comotion.train.step import first_state, step_plan, train_step
 def timed_step(data: Trajectories, config: RunConfig) -> tuple[Model, Callable[[], float]]:
     """The model as it starts, and a call that takes a step of the first round: its seconds."""
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
-    plan = step_plan(config.recipe, config.recipe.stages[0], dataset.windows.times.shape[1], 1)
+    plan = step_plan(config, config.recipe.stages[0], dataset)
     state, dataset = everywhere((first_state(fitted.model), dataset), plan.mesh)
 
     def step() -> float:

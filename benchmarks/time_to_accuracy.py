@@ -42,8 +42,9 @@ from comotion.evaluate import Scores, evaluate  # noqa: E402
 from comotion.model import Model  # noqa: E402
 from comotion.predict import FittedModel  # noqa: E402
 from comotion.simulate import bouncing_balls  # noqa: E402
+from comotion.train.ahead import compiling_steps  # noqa: E402
 from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402
-from comotion.train.fit import prepare, run_config  # noqa: E402
+from comotion.train.fit import run_config, started, unstarted  # noqa: E402
 from comotion.train.loop import Loop  # noqa: E402
 from comotion.train.progress import Figures, Silent  # noqa: E402
 from comotion.train.step import first_state  # noqa: E402
@@ -108,9 +109,10 @@ def learn(train: Trajectories, parts: str, seed: int) -> Learned:
     config = _configured(parts, seed)
     key_start, key_train = jax.random.split(jax.random.key(seed))
     with one_thread_each():
-        fitted, dataset = prepare(train, config, key=key_start)
+        fitted, dataset = unstarted(train, config)
+        with compiling_steps(config, fitted.model, dataset):
+            state = first_state(started(fitted.shape, config, dataset, key=key_start))
         watcher = SetAside(EVERY[parts])
-        state = first_state(fitted.model)
         loop = watcher.loop = Loop(config, dataset, None, watcher, None, "", state)
         loop.run(key=key_train)
     ended = replace(fitted, model=on_one(loop.state.model))

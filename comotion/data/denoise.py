@@ -6,11 +6,14 @@ a collision. A Kalman smoother estimates all frames of a track together; expecta
 finds the size of the noise, of a usual push, and which intervals were eventful.
 """
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from comotion._processor import RUNS_ONCE
 from comotion._types import EXACT
 from comotion.data.batches import Window
 from comotion.layout import Layout
@@ -56,7 +59,12 @@ def denoised(windows: Window, layout: Layout) -> Window:
     """
     if layout.hidden or not layout.has_velocity:
         return windows
-    (P, F, A, _), S = windows.values.shape, layout.spatial
+    return _denoised(windows, layout.spatial)
+
+
+@partial(jax.jit, static_argnums=1, compiler_options=RUNS_ONCE)
+def _denoised(windows: Window, spatial: int) -> Window:
+    (P, F, A, _), S = windows.values.shape, spatial
     present = _with_velocity(windows.present, S)
     smooth = _smooth(_tracks(windows, S)).reshape(P, A, S, F, 2)
     moving = jnp.transpose(smooth, (0, 3, 1, 4, 2)).reshape(P, F, A, 2 * S)
@@ -92,7 +100,6 @@ def _tracks(windows: Window, spatial: int) -> Tracks:
     )
 
 
-@jax.jit
 def _smooth(tracks: Tracks) -> Float[Array, "n F 2"]:
     def improve(guess: tuple[Scales, Array], _: None) -> tuple[tuple[Scales, Array], None]:
         scales, calmness = guess

@@ -107,7 +107,8 @@ def observed_moments(config: SystemConfig, layout: Layout, windows: Window, *, k
     """
     if layout.hidden:
         windows = _with_scores(windows, glance(windows), layout.spatial)
-    seen = finite_differences(windows, layout, jumps=config.time == "discrete")
+    differences = eqx.filter_jit(finite_differences)
+    seen = differences(windows, layout, jumps=config.time == "discrete")
     P, J, A, _ = seen.states.shape
     properties = {
         "none": jnp.zeros((P, A, 0), FAST),
@@ -196,14 +197,14 @@ def _interacting_start(
     )
     return {
         "f_s": FunctionRequest(
-            _rows(jax.vmap(alone.inputs)(own)),
+            _rows(jax.jit(jax.vmap(alone.inputs))(own)),
             _output_sizes(alone.rates, alone, sizes, own),
             "alone",
             layout,
             config,
         ),
         "f_b": seen.request(
-            _rows(jax.vmap(pair.inputs)(actors, others)),
+            _rows(jax.jit(jax.vmap(pair.inputs))(actors, others)),
             _output_sizes(pair.rates, pair, sizes, actors, others),
         ),
         **ACCUMULATIONS[config.accumulation].requests(seen, key=key_accumulation),
@@ -254,7 +255,8 @@ def _output_sizes(
     """Each output is about as large as the rates it contributes to."""
     example = tuple(jax.tree.map(lambda leaf: leaf[0], actor) for actor in actors)
     shape = (*part.inputs(*example).shape[:-1], part.out_size)
-    reach = jax.jacobian(lambda outputs: rates(outputs, *example))(jnp.ones(shape, FAST))
+    slopes = jax.jit(jax.jacobian(lambda outputs: rates(outputs, *example)))
+    reach = slopes(jnp.ones(shape, FAST))
     reach = np.abs(np.asarray(reach, np.float64)).reshape(len(sizes), -1, part.out_size)
     reach = reach.sum(axis=1) + 1e-12  # (R, Q)
     return np.sqrt((reach * sizes[:, None] ** 2).sum(axis=0) / reach.sum(axis=0))

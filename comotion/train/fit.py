@@ -32,6 +32,7 @@ from comotion.systems import (
     state_layout,
     system,
 )
+from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.free_properties import find_properties, learns_found_properties
@@ -82,7 +83,8 @@ def fit(
         fitted, dataset = unstarted(train, config)
         if not _has_started(folder):
             watcher.say("compiling, and finding a start from the data")
-            model = started(fitted.shape, config, dataset, key=key_start)
+            with compiling_steps(config, fitted.model, dataset):
+                model = started(fitted.shape, config, dataset, key=key_start)
             fitted = dataclasses.replace(fitted, model=model)
         state = first_state(fitted.model)
         if folder is not None:

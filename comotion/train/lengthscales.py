@@ -1,12 +1,14 @@
 """Kernel parameters before any trajectory is integrated: by the evidence of a regression."""
 
-import math
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from comotion._processor import RUNS_ONCE
+from comotion._types import EXACT
 from comotion.coordinates import (
     AbstractAloneCoordinates,
     AbstractPairCoordinates,
@@ -22,36 +24,44 @@ EVIDENCE_STEPS = 30
 EVIDENCE_RATE = 0.1
 
 
+@partial(jax.jit, static_argnames="step", compiler_options=RUNS_ONCE)
 def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
-    """Follows the gradient of the evidence in lengthscales, output scales and residual."""
+    """Follows the gradient of the evidence in lengthscales, output scales and residual.
 
-    def tunable(laws):
-        kernels = [laws.alone.kernel, laws.pair.kernel]
-        scales = [laws.alone.log_output_scale, laws.pair.log_output_scale, laws.log_residual]
-        return [*jax.tree.leaves(kernels), *scales]
+    One program from end to end: taken step by step, most of the time would go into compiling.
+    """
 
-    @jax.jit
-    def climb(
-        values: list[Array], state: AdamState
-    ) -> tuple[list[Array], AdamState, Float[Array, ""]]:
-        def loss(values: list[Array]) -> Float[Array, ""]:
-            trial = eqx.tree_at(tunable, laws, values)
-            return -log_evidence(trial, paths) / paths.rates.size
+    def loss(values: list[Array]) -> Float[Array, ""]:
+        return -log_evidence(eqx.tree_at(_tunable, laws, values), paths) / paths.rates.size
 
-        height, gradient = jax.value_and_grad(loss)(values)
-        updates, state = adam_update(gradient, state, [EVIDENCE_RATE] * len(values))
-        moved = jax.tree.map(jnp.add, values, updates)
-        moved = tunable(within_reach(eqx.tree_at(tunable, laws, moved), paths, step))
-        return moved, state, height
+    def climb(now: Climb, _: None) -> tuple[Climb, None]:
+        height, gradient = jax.value_and_grad(loss)(now.values)
+        updates, state = adam_update(gradient, now.state, [EVIDENCE_RATE] * len(now.values))
+        moved = eqx.tree_at(_tunable, laws, jax.tree.map(jnp.add, now.values, updates))
+        values = _tunable(within_reach(moved, paths, step))
+        better = height < now.lowest
+        best = jax.tree.map(lambda new, old: jnp.where(better, new, old), now.values, now.best)
+        return Climb(values, state, best, jnp.minimum(height, now.lowest)), None
 
-    values = best = tunable(within_reach(laws, paths, step))
-    state, lowest = adam_init(values), math.inf
-    for _ in range(EVIDENCE_STEPS):
-        moved, state, height = climb(values, state)
-        if float(height) < lowest:
-            best, lowest = values, float(height)
-        values = moved
-    return eqx.tree_at(tunable, laws, best)
+    values = _tunable(within_reach(laws, paths, step))
+    start = Climb(values, adam_init(values), values, jnp.asarray(jnp.inf, EXACT))
+    end, _ = jax.lax.scan(climb, start, length=EVIDENCE_STEPS)
+    return eqx.tree_at(_tunable, laws, end.best)
+
+
+class Climb(eqx.Module):
+    """Where the search stands, and the best place so far."""
+
+    values: list[Array]
+    state: AdamState
+    best: list[Array]
+    lowest: Float[Array, ""]
+
+
+def _tunable(laws: Laws) -> list:
+    kernels = [laws.alone.kernel, laws.pair.kernel]
+    scales = [laws.alone.log_output_scale, laws.pair.log_output_scale, laws.log_residual]
+    return [*jax.tree.leaves(kernels), *scales]
 
 
 def within_reach(laws: Laws, paths: Paths, step: float) -> Laws:

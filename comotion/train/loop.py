@@ -64,8 +64,7 @@ class Loop:
     def _run_stage(
         self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
     ) -> None:
-        frames = self.train.windows.times.shape[1]
-        plan = step_plan(self.config.recipe, stage, frames, self.config.system.property_frames)
+        plan = step_plan(self.config, stage, self.train)
         self.state = everywhere(self.state, plan.mesh)
         train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.horizon} frames")

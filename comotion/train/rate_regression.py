@@ -5,12 +5,14 @@ With the inducing values as unknowns, their posterior and the evidence are known
 """
 
 import math
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from comotion._processor import RUNS_ONCE
 from comotion._types import EXACT, FAST
 from comotion.coordinates import (
     AbstractAloneCoordinates,
@@ -70,7 +72,7 @@ def log_evidence(laws: Laws, paths: Paths) -> Float[Array, ""]:
     )
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=RUNS_ONCE)
 def regress(laws: Laws, paths: Paths) -> tuple[SparseGP, SparseGP]:
     """Both functions with the posterior of the regression as their q(U)."""
     sums = _sums(laws, paths)

@@ -10,7 +10,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import Key
-from comotion.config import Recipe, Stage
+from comotion.config import RunConfig, Stage
 from comotion.data.batches import Dataset, Excerpt, sample_excerpts
 from comotion.devices import mesh_for
 from comotion.model import Model
@@ -51,11 +51,11 @@ class StepInfo(eqx.Module):
     finite: Bool[Array, ""]
 
 
-def step_plan(recipe: Recipe, stage: Stage, frames: int, opening: int) -> StepPlan:
-    horizon = min(stage.horizon, frames)
+def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
+    recipe, frames = config.recipe, train.windows.times.shape[1]
     return StepPlan(
-        horizon=horizon,
-        opening=min(opening, frames),
+        horizon=min(stage.horizon, frames),
+        opening=min(config.system.property_frames, frames),
         windows=recipe.windows,
         draws=recipe.draws,
         clip=recipe.clip,

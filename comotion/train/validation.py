@@ -12,9 +12,7 @@ from comotion.train.step import held_out_bound, step_plan
 def held_out_elbo(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> float:
     """The bound per observed value, on windows of the last stage's length."""
     dataset = to_dataset(data, fitted.scaling)
-    recipe, system = fitted.config.recipe, fitted.config.system
-    frames = dataset.windows.times.shape[1]
-    plan = step_plan(recipe, recipe.stages[-1], frames, system.property_frames)
+    plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
     model, dataset = everywhere((fitted.model, dataset), plan.mesh)
     bound = held_out_bound(model, dataset, jax.random.key(seed), plan)
     return float(bound.elbo / bound.observations)

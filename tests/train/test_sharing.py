@@ -18,13 +18,12 @@ import jax
 {together}
 from comotion.config import Recipe, Stage
 from comotion.simulate import bouncing_balls
-from comotion.train import fit
-from comotion.train.step import step_plan
+from comotion.train import fit, step
 
 balls = bouncing_balls(sequences=8, frames=12, noise="low", seed=0)
 parts = dict(encoder="smoother", inducing_alone=4, inducing_pair=4, fourier_features=4)
 recipe = Recipe(name="tiny", stages=(Stage(3, 4, 1e-2),), windows=8, draws=2)
-mesh = step_plan(recipe, recipe.stages[0], 12, 5).mesh
+mesh = step.mesh_for(recipe.windows)
 assert (1 if mesh is None else mesh.size) == {devices}
 model = fit(balls, recipe=recipe, out=sys.argv[1], **parts)
 model.save(sys.argv[1] + f".{{jax.process_index()}}")

@@ -1,0 +1,40 @@
+"""Compile the steps of training while a start is still being looked for.
+
+Both take tens of seconds the first time, and neither needs the other: a step's program depends on
+the shapes of the model and the data, not on their numbers.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import jax
+import jax.numpy as jnp
+
+from comotion._types import FAST
+from comotion.config import RunConfig
+from comotion.data.batches import Dataset
+from comotion.devices import everywhere
+from comotion.model import Model
+from comotion.train.step import first_state, step_plan, train_step
+
+
+@contextmanager
+def compiling_steps(config: RunConfig, model: Model, train: Dataset) -> Iterator[None]:
+    """What is compiled beside the work inside, for all rounds, `train_step` finds again."""
+    plans = dict.fromkeys(step_plan(config, stage, train) for stage in config.recipe.stages)
+    placed = [everywhere((first_state(model), train), plan.mesh) for plan in plans]
+    key, rate = jax.random.key(config.seed), jnp.zeros((), FAST)
+
+    def compile_all() -> None:
+        for (state, dataset), plan in zip(placed, plans, strict=True):
+            train_step.lower(  # pyright: ignore[reportFunctionMemberAccess]
+                state, dataset, key, rate, plan
+            ).compile()
+
+    thread = Thread(target=compile_all)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
