@@ -170,13 +170,13 @@ def _curve(learned: Learned, valid: Trajectories) -> list[tuple[float, ...]]:
 def write_page() -> None:
     rows = read(ROWS)
     _draw(rows)
-    lines = ["| parts | noise | seed | seconds | share | MSE | bar | ELL | bar | reached |"]
-    lines += ["|:--|:--|--:|--:|--:|--:|--:|--:|--:|:--|"]
+    lines = ["| parts | noise | seed | cores | seconds | share | MSE | bar | ELL | bar | reached |"]
+    lines += ["|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|:--|"]
     for row in sorted(rows, key=lambda row: (row["parts"], list(BARS).index(row["noise"]))):
         mse, ell = (f"{row[name]:.1f}" for name in BARRED)
         most_mse, least_ell = BARS[row["noise"]]
-        first = f"| {row['parts']} | {row['noise']} | {row['seed']} | {row['seconds']:.0f} "
-        first += f"| {row['share']} "
+        first = f"| {row['parts']} | {row['noise']} | {row['seed']} | {row['cores']} "
+        first += f"| {row['seconds']:.0f} | {row['share']} "
         reached = "yes" if row["reached"] else "no"
         lines.append(first + f"| {mse} | {most_mse} | {ell} | {least_ell} | {reached} |")
     write_between(PAGE, "time to accuracy", lines)

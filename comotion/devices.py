@@ -50,13 +50,16 @@ def mesh_of(devices: list[Any]) -> Mesh | None:
 
 
 def everywhere(tree: Tree, mesh: Mesh | None) -> Tree:
-    """The same arrays on every device of the mesh."""
-    return tree if mesh is None else _put(tree, NamedSharding(mesh, PartitionSpec()))
+    """The same arrays on every device of the mesh, or on this process's first one if there is none.
+
+    Arrays that have been put nowhere would be a reason for JAX to compile again.
+    """
+    return _put(tree, _first_device() if mesh is None else NamedSharding(mesh, PartitionSpec()))
 
 
 def on_one(tree: Tree) -> Tree:
     """Arrays that are the same everywhere, on one device of this process only."""
-    return _put(jax.device_get(tree), jax.sharding.SingleDeviceSharding(jax.local_devices()[0]))
+    return _put(jax.device_get(tree), _first_device())
 
 
 def as_first_process(tree: Tree) -> Tree:
@@ -82,6 +85,10 @@ def over_parts(function: Callable[..., Tree], mesh: Mesh | None, shared: Any, *r
         out_specs=PartitionSpec(PARTS),
         check_vma=False,  # the drawn functions' own derivatives say nothing of it
     )(arrays, *rows)
+
+
+def _first_device() -> Sharding:
+    return jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
 
 
 def _put(tree: Tree, sharding: Sharding) -> Tree:

@@ -1,6 +1,7 @@
 import gc
 import os
 import tempfile
+from collections.abc import Iterator
 
 # Many tests build a program that an earlier one has built, here or in a process it started. One
 # folder for each worker: a program that another one is just writing cannot be read.
@@ -38,3 +39,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SLOW.index(folder) if folder in SLOW else len(SLOW)
 
     items.sort(key=rank)
+
+
+@pytest.fixture
+def compiled() -> Iterator[list[str]]:
+    """The programs that JAX has compiled, or loaded from its cache, since the test began."""
+    names: list[str] = []
+
+    def listen(event: str, duration_secs: float, **about) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            names.append(str(about["fun_name"]))
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    yield names
+    jax.monitoring.unregister_event_duration_listener(listen)

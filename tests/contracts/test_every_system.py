@@ -28,15 +28,6 @@ TINY = {
     "hidden_pair": 8,
 }
 NOT_LEARNED = {"['observation'].tolerance": "set by the recipe, never learned"}
-COMPILATIONS: list[str] = []
-
-
-def count_compilations(event: str, duration_secs: float, **kwargs) -> None:
-    if event == "/jax/core/compile/backend_compile_duration":
-        COMPILATIONS.append(event)
-
-
-jax.monitoring.register_event_duration_secs_listener(count_compilations)
 
 
 def some_data(objects: int = 3, sequences: int = 2) -> Trajectories:
@@ -109,14 +100,16 @@ def permuted(data: Trajectories, order: list[int]) -> Trajectories:
     )
 
 
-def test_a_reloaded_system_predicts_the_same_numbers_without_compiling_again(case, tmp_path):
+def test_a_reloaded_system_predicts_the_same_numbers_without_compiling_again(
+    case, tmp_path, compiled
+):
     forecast = case.fitted.predict(case.data, draws=2, seed=3)
     case.fitted.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     assert again.config == case.fitted.config
-    before = len(COMPILATIONS)
+    compiled.clear()
     repeated = again.predict(case.data, draws=2, seed=3)
-    assert len(COMPILATIONS) == before
+    assert not compiled
     assert forecast.identical(repeated)
     assert forecast.trajectory.shape == (2, 2, 6, 3, 4)
     assert forecast.trajectory.dtype == np.float32

@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion._types import FAST
 from comotion.data import BadInput, Trajectories
+from comotion.devices import on_one
+from comotion.train.calibrate import disturbed
 
 
 def changed(data: Trajectories, **arrays) -> Trajectories:
@@ -38,6 +42,17 @@ def test_the_seed_decides_everything(fitted, make_walks):
     assert one.identical(again)
     assert not np.allclose(one.trajectory, other.trajectory)
     assert not np.allclose(one.trajectory[0], one.trajectory[1])
+
+
+@pytest.mark.parametrize("draws", [1, 2], ids=["one device", "two devices"])
+def test_models_that_differ_in_numbers_share_one_program(fitted, make_walks, draws, compiled):
+    """Wherever their arrays have been put: by a loop over devices, or just now."""
+    data = make_walks()
+    fitted.predict(data, draws=draws)
+    trained = on_one(fitted.model)
+    for model in (trained, disturbed(trained, share=jnp.asarray(0.5, FAST))):
+        replace(fitted, model=model).predict(data, draws=draws)
+    assert compiled.count("jit(_some_draws)") <= 1
 
 
 def test_observations_are_trajectories_with_the_noise_of_each_feature(fitted, make_walks):
