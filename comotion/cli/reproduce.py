@@ -52,7 +52,7 @@ class Options:
     systems: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
     """only these systems of the table"""
     on: Literal["local", "ray"] = "local"
-    """processes of this machine, or a Ray cluster"""
+    """processes of this machine, or a Ray cluster that shares the folder"""
     address: Annotated[str | None, arg(metavar="HOST:PORT", help_behavior_hint="")] = None
     """of a Ray cluster that is running; without it one is started on this machine"""
     workers: Annotated[
@@ -92,7 +92,7 @@ def run(options: Options) -> int:
         runs,
         rows,
         engine(options.on, options.address, options.workers),
-        folder=options.out / "runs",
+        folder=options.out.resolve() / "runs",
         say=note,
         track=options.track or "",
     )
@@ -106,13 +106,15 @@ def _figures(options: Options, rows: "Rows") -> int:
     """The models of a few runs of the tables, and what the paper draws of such models."""
     if options.noise or options.systems or options.seeds is not None:
         raise BadInput("figures are of three balls without noise, seed 0; leave the choice out")
-    from comotion.cli.reproduce_figures import figure_runs, write_figures
+    from comotion.cli.reproduce_figures import figure_runs, make_models_again, write_figures
     from comotion.grid.drive import drive
     from comotion.grid.engine import engine
 
-    runs, folder = figure_runs(options.scale), options.out / "runs"
+    runs, folder = figure_runs(options.scale), options.out.resolve() / "runs"
     workers = engine(options.on, options.address, options.workers)
     if drive(runs, rows, workers, folder=folder, say=note, track=options.track or ""):
+        return FAILED
+    if not make_models_again(runs, folder, workers):
         return FAILED
     for path in write_figures(runs, folder, options.out, options.scale):
         print(f"wrote {path}")

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import xarray as xr
 
+from comotion.cli.output import note
 from comotion.data import Trajectories
+from comotion.grid.engine import AbstractEngine, Failure
 from comotion.grid.perform import Task, perform
 from comotion.grid.runs import Run
 from comotion.grid.scenes import parts_of, single_ball
 from comotion.paper import runs_of, select, table
-from comotion.predict import FittedModel, fields, load
+from comotion.predict import fields, load
 from comotion.report import figure_png
 from comotion.report.paper_figures import bands_figure, overview_figure, single_ball_figure
 
@@ -26,7 +28,7 @@ def figure_runs(scale: str) -> list[Run]:
 
 
 def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> list[Path]:
-    models = {run.source.name: _model(run, folder) for run in runs}
+    models = {run.source.name: load(_file(run, folder)) for run in runs}
     scene, seed, draws = runs[0].scene, runs[0].seed, runs[0].draws
     parts, alone = parts_of(scene, seed), single_ball(scene, seed).seen[:SHOWN]
     shown = {"train": parts.train.seen[:SHOWN], "test": parts.test.seen[:SHOWN]}
@@ -50,9 +52,17 @@ def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> l
     return paths
 
 
-def _model(run: Run, folder: Path) -> FittedModel:
-    """The run's model; made again if its row came from another folder or machine."""
-    file = folder / run.id / "model.safetensors"
-    if not file.exists():
-        perform(Task(run, folder))
-    return load(file)
+def make_models_again(runs: Sequence[Run], folder: Path, engine: AbstractEngine) -> bool:
+    """Models of rows that came from another folder or machine; whether all are there then."""
+    missing = [Task(run, folder) for run in runs if not _file(run, folder).exists()]
+    if missing:
+        note(f"{len(missing)} models are not in {folder}: they are fitted again")
+    results = engine.map(perform, missing)
+    failed = [(task, result) for task, result in results if isinstance(result, Failure)]
+    for task, failure in failed:
+        note(f"failed  {task.run.title}: {failure.sentence}")
+    return not failed
+
+
+def _file(run: Run, folder: Path) -> Path:
+    return folder / run.id / "model.safetensors"

@@ -86,12 +86,11 @@ def run(options: Options) -> int:
     chosen = options.only or tuple(space.studies)
     workers = engine(options.on, options.address, options.workers)
     options.out.mkdir(parents=True, exist_ok=True)
+    data = None if options.data is None else options.data.resolve()
     results, failed = {}, False
     with _alone_in(options.out):
         for name in chosen:
-            study = Study(
-                space, name, options.out.resolve(), options.seed, options.data, options.split
-            )
+            study = Study(space, name, options.out.resolve(), options.seed, data, options.split)
             failed |= _search(study, options, workers)
             results[name] = _conclude(study, options.out)
     if options.json:

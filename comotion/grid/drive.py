@@ -5,14 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 from comotion.grid.engine import AbstractEngine, Failure
 from comotion.grid.perform import Task, perform
 from comotion.grid.rows import Claim, Row, Rows
-from comotion.grid.runs import Run
+from comotion.grid.runs import TRUE_DYNAMICS, Run
 
 OTHERS_PAUSE = 2.0
 """Seconds between two looks at what other processes have finished."""
+
+
+Kind = tuple[str, str, str]
+"""Runs that take about as long as each other: their source, kind of scene and scale."""
 
 
 @dataclass
@@ -21,21 +26,37 @@ class Progress:
 
     workers: int
     say: Callable[[str], None]
-    seconds: list[float] = field(default_factory=list)
+    seconds: dict[Kind, list[float]] = field(default_factory=dict)
 
-    def finished(self, run: Run, row: Row, done: int, total: int) -> None:
-        self.seconds.append(sum(row["seconds"].values()))
-        test = row["scores"]["test"]["model"]
+    def learn(self, row: Row) -> float:
+        """How long the run took; later ones of its kind are expected to take as long."""
+        run, seconds = row["run"], sum(row["seconds"].values())
+        kind = (run["name"], run["scene"]["kind"], run["scale"])
+        self.seconds.setdefault(kind, []).append(seconds)
+        return seconds
+
+    def finished(self, run: Run, row: Row, total: int, missing: Sequence[Run]) -> None:
+        seconds, test = self.learn(row), row["scores"]["test"]["model"]
         self.say(
-            f"{done}/{total}  {run.title}: "
+            f"{total - len(missing)}/{total}  {run.title}: "
             f"MSE {test['mse_draws_table']:.4g}, ELL {test['ell_table']:.4g} (table), "
-            f"{self.seconds[-1]:.0f} s; {self._left(total - done)}"
+            f"{seconds:.0f} s; {self.left(missing)}"
         )
 
-    def _left(self, count: int) -> str:
-        if count == 0:
+    def left(self, missing: Sequence[Run]) -> str:
+        """Fits of a kind that was never made are expected to take as long as other fits."""
+        if not missing:
             return "all done"
-        seconds = sum(self.seconds) / len(self.seconds) * count / self.workers
+        typical = {kind: fmean(seconds) for kind, seconds in self.seconds.items()}
+        kinds = [(run.source.name, run.scene.kind, run.scale) for run in missing]
+        fits = [
+            typical[kind]
+            for kind in typical
+            if kind[0] != TRUE_DYNAMICS and kind[2] == missing[0].scale
+        ]
+        if not fits and not typical.keys() >= set(kinds):
+            return f"{len(missing)} to go"
+        seconds = sum(typical[k] if k in typical else fmean(fits) for k in kinds) / self.workers
         return (
             f"about {seconds:.0f} s left" if seconds < 120 else f"about {seconds / 60:.0f} min left"
         )
@@ -57,6 +78,8 @@ def drive(
     """
     unique = {run.id: run for run in runs}
     progress = Progress(engine.workers, say)
+    for row in rows.read():
+        progress.learn(row)
     there = len(unique.keys() & rows.ids())
     if there:
         say(f"{there} of {len(unique)} runs are there already")
@@ -83,10 +106,12 @@ def drive(
                     run = task.run
                     if isinstance(result, Failure):
                         failures[run.id] = result
-                        say(f"failed  {run.title}: {result.sentence}")
+                        report = _report(result, folder / run.id)
+                        say(f"failed  {run.title}: {result.sentence} (see {report})")
                     elif rows.append(result):
-                        done = len(unique.keys() & rows.ids())
-                        progress.finished(run, result, done, len(unique) - len(failures))
+                        made = rows.ids() | failures.keys()
+                        missing = [run for id_, run in unique.items() if id_ not in made]
+                        progress.finished(run, result, len(unique) - len(failures), missing)
                     claims.pop(run.id).release()
             if unique.keys() - rows.ids() - failures.keys():
                 time.sleep(OTHERS_PAUSE)
@@ -94,3 +119,11 @@ def drive(
         for claim in claims.values():
             claim.release()
     return failures
+
+
+def _report(failure: Failure, folder: Path) -> Path:
+    """Where it went wrong, kept for whoever wants to know."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "failure.txt"
+    path.write_text(f"{failure.sentence}\n\n{failure.traceback}")
+    return path

@@ -38,6 +38,8 @@ def engine(
     on: Literal["local", "ray"], address: str | None = None, workers: int | None = None
 ) -> AbstractEngine:
     """`workers`: how many pieces of work at a time; by default one for every two cores."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers}: give at least 1")
     if on == "ray":
         from comotion.grid.on_ray import RayEngine
 

@@ -1,7 +1,8 @@
 """The floor: what can be forecast by someone who knows the law and saw the same few noisy frames.
 
-States at the first frame are drawn from their posterior, with the true law, the true noise and no
-other knowledge than that balls do not overlap, and carried forward by the simulator. Candidates
+States at the first frame are drawn from their posterior, with the true law, the true noise and what
+is known of every start (how fast balls are, and that they do not overlap), and carried forward by
+the simulator. Candidates
 come, object by object, from straight lines through the first 1, 2, … frames, since a collision
 may end the straight flight at any of them; each is carried through the frames by the true law and
 weighed by how well it explains them, and Metropolis steps follow. Without noise there is nothing
@@ -16,7 +17,7 @@ from comotion.data import Trajectories, summarise
 from comotion.errors import BadInput
 from comotion.grid.scenes import Part, Scene
 from comotion.simulate import advance_balls
-from comotion.simulate.bouncing_balls import HALF_WIDTH, RADIUS
+from comotion.simulate.bouncing_balls import HALF_WIDTH, RADIUS, TOTAL_SPEED
 
 CANDIDATES = 2000
 MOVES, MOVE_SIZES = 100, (1.0, 0.3, 0.1)
@@ -25,9 +26,19 @@ States = Float[np.ndarray, "K A S"]
 
 
 def floor_forecast(
-    scene: Scene, part: Part, train: Trajectories, *, frames: int, draws: int, seed: int
+    scene: Scene,
+    part: Part,
+    train: Trajectories,
+    *,
+    frames: int,
+    draws: int,
+    seed: int,
+    speed: float = TOTAL_SPEED,
 ) -> xr.Dataset:
-    """Draws of the future under the true law; `train` gives the references beside it."""
+    """Draws of the future under the true law; `train` gives the references beside it.
+
+    `speed` is the typical norm of all velocities of a sequence together.
+    """
     shown = len(part.seen.features)
     if not part.sd.any():
         certain = np.tile(part.true.values[None, ..., :shown], (draws, 1, 1, 1, 1))
@@ -35,36 +46,40 @@ def floor_forecast(
     if scene.kind != "balls":
         raise BadInput("only for balls is the floor of noisy frames known; choose noise 'none'")
     rng = np.random.default_rng(seed)
-    first = [_first_guesses(part, p, frames, draws, rng) for p in range(len(part.seen))]
-    starts = _moved(np.concatenate(first), part, frames, draws, rng)
+    first = [_first_guesses(part, p, frames, draws, speed, rng) for p in range(len(part.seen))]
+    starts = _moved(np.concatenate(first), part, frames, draws, speed, rng)
     futures = _follow(starts, np.repeat(_since_first(part.seen), draws, axis=0))[..., :shown]
     trajectory = futures.reshape(-1, draws, *futures.shape[1:]).swapaxes(0, 1)
     noise = part.sd[:shown] * rng.standard_normal(trajectory.shape)
     return _dataset(part.seen, train, trajectory, trajectory + noise, frames)
 
 
-def _first_guesses(part: Part, p: int, frames: int, draws: int, rng: np.random.Generator) -> States:
+def _first_guesses(
+    part: Part, p: int, frames: int, draws: int, speed: float, rng: np.random.Generator
+) -> States:
     """Weighed candidates: the posterior, but few different ones where a collision came early."""
     seen, times = part.seen.values[p, :frames], _since_first(part.seen)[p, :frames]
     candidates, log_density = _propose(seen, times, part.sd, rng)
-    log_weight = _log_posterior(candidates, seen[None], times[None], part.sd) - log_density
+    log_weight = _log_posterior(candidates, seen[None], times[None], part.sd, speed) - log_density
     weight = np.exp(log_weight - log_weight.max())
     return candidates[rng.choice(len(candidates), size=draws, p=weight / weight.sum())]
 
 
-def _moved(states: States, part: Part, frames: int, draws: int, rng: np.random.Generator) -> States:
+def _moved(
+    states: States, part: Part, frames: int, draws: int, speed: float, rng: np.random.Generator
+) -> States:
     """Metropolis steps of one object at a time: the posterior stays, copies come apart."""
     seen = np.repeat(part.seen.values[:, :frames], draws, axis=0)
     times = np.repeat(_since_first(part.seen)[:, :frames], draws, axis=0)
     factor = np.linalg.cholesky(_straight_line(seen[0], times[0], part.sd)[1])
-    log_p = _log_posterior(states, seen, times, part.sd)
+    log_p = _log_posterior(states, seen, times, part.sd, speed)
     everyone = np.arange(len(states))
     for _ in range(MOVES):
         size = rng.choice(MOVE_SIZES, size=(len(states), 1))
         proposed = states.copy()
         object_ = rng.integers(states.shape[1], size=len(states))
         proposed[everyone, object_] += size * rng.standard_normal(states.shape[::2]) @ factor.T
-        log_proposed = _log_posterior(proposed, seen, times, part.sd)
+        log_proposed = _log_posterior(proposed, seen, times, part.sd, speed)
         accepted = np.log(rng.uniform(size=len(states))) < log_proposed - log_p
         states = np.where(accepted[:, None, None], proposed, states)
         log_p = np.where(accepted, log_proposed, log_p)
@@ -114,12 +129,16 @@ def _log_posterior(
     seen: Float[np.ndarray, "k n A O"],
     times: Float[np.ndarray, "k n"],
     sd: Float[np.ndarray, " S"],
+    speed: float,
 ) -> Float[np.ndarray, " K"]:
     """Of states at the first frame, given one sequence for all or one for each."""
     grid = np.broadcast_to(times, (len(states), times.shape[1]))
     shown = seen.shape[-1]
     error = (_follow(states, grid)[..., :shown] - seen) / sd[:shown]
-    return np.where(_possible(states), -0.5 * (error**2).sum(axis=(1, 2, 3)), -np.inf)
+    velocities = states[..., states.shape[-1] // 2 :]
+    usual = speed / np.sqrt(velocities[0].size)
+    squares = (error**2).sum(axis=(1, 2, 3)) + ((velocities / usual) ** 2).sum(axis=(1, 2))
+    return np.where(_possible(states), -0.5 * squares, -np.inf)
 
 
 def _possible(states: States) -> Bool[np.ndarray, " K"]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from comotion.errors import BadInput
 from comotion.grid.engine import MOST_ATTEMPTS, AbstractEngine, Failure, Item, attempt
 
 CORES_EACH = 2
@@ -22,8 +21,6 @@ class LocalEngine(AbstractEngine):
 
     @classmethod
     def for_this_machine(cls, workers: int | None = None) -> "LocalEngine":
-        if workers is not None and workers < 1:
-            raise BadInput(f"--workers {workers}: give at least 1")
         return cls(workers or max(1, len(_cores()) // CORES_EACH))
 
     def map(

@@ -27,7 +27,8 @@ class RayEngine(AbstractEngine):
         if not ray.is_initialized():
             _start(ray, address)
         total = float(ray.cluster_resources().get("CPU", 1.0))
-        each = total / workers if workers else min(CORES_EACH, total)
+        largest = max(node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"])
+        each = min(total / workers if workers else CORES_EACH, largest)
         return cls(workers or max(1, int(total // each)), each)
 
     def map(

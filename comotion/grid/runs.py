@@ -14,6 +14,7 @@ import xarray as xr
 from comotion.config import Recipe, SystemConfig
 from comotion.grid.floor import floor_forecast
 from comotion.grid.scenes import Part, Parts, Scene
+from comotion.simulate.bouncing_balls import TOTAL_SPEED
 from comotion.train.progress import Watcher
 
 TRUE_DYNAMICS = "true dynamics"
@@ -82,6 +83,8 @@ class Truth(AbstractSource):
     """The law itself, which nobody has to learn, from the same few noisy frames."""
 
     encoder_frames: int = 5
+    speed: float = TOTAL_SPEED
+    """typical norm of all velocities of a sequence together"""
 
     @property
     def name(self) -> str:
@@ -95,7 +98,13 @@ class Truth(AbstractSource):
         self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         return lambda part, draws: floor_forecast(
-            scene, part, parts.train.seen, frames=self.encoder_frames, draws=draws, seed=seed
+            scene,
+            part,
+            parts.train.seen,
+            frames=self.encoder_frames,
+            draws=draws,
+            seed=seed,
+            speed=self.speed,
         )
 
 

@@ -15,6 +15,8 @@ from comotion.evaluate import CONVENTIONS, METRICS, Scores
 Measured = tuple[float, float]  # mean and standard deviation over runs
 Cell = str | float | Measured | None
 TOO_LONG = 1e6
+LATEX = {"−": "$-$", "–": "--", "≠": r"$\neq$", "±": r"$\pm$", "…": r"\dots{}"}
+"""What pdflatex does not read as it is."""
 
 
 @dataclass(frozen=True)
@@ -191,4 +193,6 @@ def _escaped(line: Sequence[str], mark: str) -> list[str]:
 def _latex(text: str) -> str:
     for mark in "&%_#$":
         text = text.replace(mark, "\\" + mark)
-    return text.replace("−", "$-$").replace("–", "--")
+    for mark, written in LATEX.items():
+        text = text.replace(mark, written)
+    return text

@@ -104,6 +104,8 @@ def _value(study: Study, suggestion: Any) -> float:
             watcher=watcher,
         )
         found.append(held_out_elbo(fitted, valid, seed=study.seed))
+    if not math.isfinite(sum(found)):
+        raise _optuna().TrialPruned
     return sum(found) / len(found)
 
 

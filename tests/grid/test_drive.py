@@ -1,9 +1,14 @@
 import contextlib
 from collections.abc import Generator
 
-from comotion.grid.drive import drive
-from comotion.grid.engine import AbstractEngine, Failure, attempt
-from comotion.grid.rows import Rows
+import pytest
+
+from comotion.config import Recipe, SystemConfig
+from comotion.errors import BadInput
+from comotion.grid.drive import Progress, drive
+from comotion.grid.engine import AbstractEngine, Failure, attempt, engine
+from comotion.grid.rows import Row, Rows
+from comotion.grid.runs import Fit, Run
 
 
 class Here(AbstractEngine):
@@ -63,9 +68,9 @@ def test_a_run_that_someone_else_is_making_is_left_to_them(runs, tmp_path, monke
         theirs.release()
 
     monkeypatch.setattr("comotion.grid.drive.time.sleep", finish)
-    engine = Here()
-    drive(runs, rows, engine, folder=tmp_path, say=lambda _: None)
-    assert engine.asked == [run.id for run in runs[1:]]
+    here = Here()
+    drive(runs, rows, here, folder=tmp_path, say=lambda _: None)
+    assert here.asked == [run.id for run in runs[1:]]
     assert len(rows.read()) == 3
 
 
@@ -73,10 +78,34 @@ def test_what_failed_is_told_and_tried_again_next_time(runs, tmp_path):
     class Broken(Here):
         def map(self, work, items) -> Generator:
             for task in items:
-                yield task, Failure("no")
+                yield task, Failure("no", "line 1\nline 2")
 
     rows, said = Rows(tmp_path / "rows.jsonl"), []
     failures = drive(runs[:1], rows, Broken(), folder=tmp_path, say=said.append)
-    assert failures == {runs[0].id: Failure("no")}
-    assert said == ["failed  true dynamics, 3 balls, none noise, seed 0: no"]
+    assert [failure.sentence for failure in failures.values()] == ["no"]
+    report = tmp_path / runs[0].id / "failure.txt"
+    assert said == [f"failed  true dynamics, 3 balls, none noise, seed 0: no (see {report})"]
+    assert report.read_text() == "no\n\nline 1\nline 2"
     assert drive(runs[:1], rows, Here(), folder=tmp_path, say=lambda _: None) == {}
+
+
+def test_the_time_left_is_that_of_runs_of_the_same_kind(runs):
+    """A floor takes seconds, a fit minutes: one says nothing about the other."""
+    system = Fit(SystemConfig(), Recipe())
+    fits = [Run(system, run.scene, run.seed, run.scale, run.draws) for run in runs]
+    progress = Progress(workers=2, say=lambda _: None)
+    progress.learn(took(runs[0], 4.0))
+    assert progress.left(runs[1:]) == "about 4 s left"
+    assert progress.left([*runs[1:], *fits]) == "5 to go"
+    progress.learn(took(fits[0], 600.0))
+    assert progress.left([*runs[1:], *fits[1:]]) == "about 10 min left"
+
+
+def took(run: Run, seconds: float) -> Row:
+    return {"id": run.id, "run": run.to_dict(), "seconds": {"fit": seconds}}
+
+
+def test_there_is_at_least_one_worker_wherever_the_work_is_done():
+    for on in ("local", "ray"):
+        with pytest.raises(BadInput, match="--workers 0: give at least 1"):
+            engine(on, workers=0)

@@ -34,6 +34,17 @@ def test_bands_of_the_floor_hold_what_they_promise_though_balls_collide_early(ve
     assert scores["ell_table"] > scores.rows["climatology"]["ell_table"]
 
 
+def test_straight_flight_is_never_ahead_of_the_floor_though_velocities_are_hidden():
+    """How fast balls are is known from other sequences, and noise hides it in five frames."""
+    _, forecast, part = floor(60, noise="high", velocities=False)
+    by_lead = evaluate(forecast, part.seen, by_lead=True).by_lead
+    assert by_lead is not None
+    skill = by_lead["skill_crps"]
+    ahead = (skill.sel(row="model") - skill.sel(row="constant velocity")).values
+    future = by_lead["lead"].values > 0
+    assert ahead[future].min() > 0, f"seed {SEED}: {ahead.round(3)}"
+
+
 def test_states_explain_the_frames_as_well_as_the_noise_allows():
     _, forecast, part = floor(60, noise="low")
     error = forecast["trajectory"].values[:, :, :5] - part.seen.values[:, :5]

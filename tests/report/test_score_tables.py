@@ -37,6 +37,12 @@ def test_latex_is_a_booktabs_table_with_rules_between_groups():
     assert lines.count(r"\midrule") == 2
 
 
+def test_latex_is_written_in_what_every_latex_reads():
+    marked = Table("Balls", (Column("mark"),), (("≠ ELL (paper: I-GPODE − …) ± 1 %",),))
+    assert r"$\neq$ ELL (paper: I-GPODE $-$ \dots{}) $\pm$ 1 \%" in marked.to_latex()
+    assert marked.to_latex().isascii()
+
+
 def test_csv_keeps_full_precision_and_standard_deviations_apart():
     rows = list(csv.DictReader(io.StringIO(RESULTS.to_csv())))
     assert rows[0] == {
