@@ -5,10 +5,14 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import comotion
 from comotion.cli import COMMANDS
+from comotion.grid.rows import Rows
+from comotion.grid.runs import TRUE_DYNAMICS
+from comotion.paper import labels, runs_of, table
 from comotion.systems import DEFAULT
 
 ROOT = Path(__file__).parent.parent
@@ -64,3 +68,22 @@ def test_the_map_lists_every_room():
     table = (ROOT / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE)
     assert rooms == {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def test_nothing_on_the_page_of_results_has_more_skill_than_the_floor():
+    rows = Rows(ROOT / "benchmarks" / "results" / "reproduce.jsonl").read()
+    assert "nothing here has more skill at any lead time" in (ROOT / "docs/results.md").read_text()
+    shown = {run.id for label in labels() for run in runs_of(table(label), "fast", seeds=1)}
+    rows = [row for row in rows if row["id"] in shown]
+    floors = {
+        str(row["run"]["scene"]): row["by_lead"]["test"]
+        for row in rows
+        if row["run"]["name"] == TRUE_DYNAMICS
+    }
+    assert len(floors) > 5
+    for row in rows:
+        floor, found = floors[str(row["run"]["scene"])], row["by_lead"]["test"]
+        future = np.array(found["lead"]) > 0
+        for who in ("model", "constant velocity"):
+            behind = np.subtract(floor["model"]["skill_crps"], found[who]["skill_crps"])
+            assert behind[future].min() >= 0, (row["run"]["name"], row["run"]["scene"], who)

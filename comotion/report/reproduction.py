@@ -78,9 +78,9 @@ def skill_figure(found: Found, view: str) -> Figure:
     panels_of = _panels(found)
     count = len(panels_of)
     columns = min(count, 3)
-    figure, panels = style.new_figure(
-        math.ceil(count / columns), columns, width=1.0 + 3.6 * columns, height=3.4, sharey=True
-    )
+    rows = math.ceil(count / columns)
+    size = {"width": 1.0 + 3.6 * columns, "height": 1.0 + 2.4 * rows}
+    figure, panels = style.new_figure(rows, columns, **size, sharey=True)
     names = list(dict.fromkeys(line.name for line in found.lines if not line.is_reference))
     looks = {name: _look(number) for number, name in enumerate(names)} | {
         "constant velocity": {"color": style.REFERENCES["constant velocity"], "linestyle": ":"},
@@ -106,8 +106,13 @@ def skill_figure(found: Found, view: str) -> Figure:
 
 
 def _panels(found: Found) -> dict[str, Sequence[Line]]:
-    """Lines by setting; references that hold for all of them are in every panel."""
-    settings = list(dict.fromkeys(line.setting for line in found.lines if not line.is_reference))
+    """Lines by setting; references that hold for all of them are in every panel.
+
+    Settings of which nothing has been run are left out, unless there are no others.
+    """
+    systems = [line for line in found.lines if not line.is_reference]
+    settings = dict.fromkeys(line.setting for line in systems if line.rows)
+    settings = settings or dict.fromkeys(line.setting for line in systems)
     return {
         setting: [line for line in found.lines if line.setting in (setting, "any")]
         for setting in settings

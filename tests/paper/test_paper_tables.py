@@ -131,6 +131,13 @@ def test_skill_by_lead_time_is_drawn_and_written(label):
     assert row[2:4] == (0.1, None), "one frame ahead, and two, which there is not"
 
 
+def test_settings_of_which_nothing_has_been_run_have_no_panel():
+    whole = made_up("bb2", {})
+    low = [row for row in whole.rows if row["run"]["scene"]["noise"] == "low"]
+    figure = skill_figure(found(whole.table, low, "fast"), "test")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["low"]
+
+
 def test_a_later_row_of_the_same_cell_counts():
     old = made_up("gps", {"GPODE": 1.0}, noise=["none"])
     new = copy.deepcopy(old.rows)
