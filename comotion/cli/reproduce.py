@@ -70,7 +70,7 @@ class Options:
     ] = None
     """also send the figures of every training step there"""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
-    """print the numbers as JSON instead of tables"""
+    """print the numbers as JSON instead of tables; of figures, their files"""
 
 
 def run(options: Options) -> int:
@@ -79,10 +79,13 @@ def run(options: Options) -> int:
     from comotion.grid.rows import Rows
     from comotion.grid.scales import SCALES
     from comotion.paper import found, runs_of, select, table
+    from comotion.train.tracking import check_tracker
 
     seeds = SCALES[options.scale].seeds if options.seeds is None else options.seeds
     if seeds < 1:
         raise BadInput(f"--seeds {seeds}: give at least 1")
+    if options.track:
+        check_tracker(options.track)
     rows = Rows(options.rows or options.out / "rows.jsonl")
     if options.table == FIGURES:
         return _figures(options, rows)
@@ -114,10 +117,13 @@ def _figures(options: Options, rows: "Rows") -> int:
     workers = engine(options.on, options.address, options.workers)
     if drive(runs, rows, workers, folder=folder, say=note, track=options.track or ""):
         return FAILED
-    if not make_models_again(runs, folder, workers):
+    if not make_models_again(runs, folder, workers, options.track or ""):
         return FAILED
-    for path in write_figures(runs, folder, options.out, options.scale):
-        print(f"wrote {path}")
+    written = [str(path) for path in write_figures(runs, folder, options.out, options.scale)]
+    if options.json:
+        print(as_json(written))
+    else:
+        print("\n".join(f"wrote {path}" for path in written))
     return 0
 
 

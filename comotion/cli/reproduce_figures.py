@@ -1,5 +1,6 @@
 """The figures of `comotion reproduce figures`: runs of the tables, loaded and drawn."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import xarray as xr
 
 from comotion.cli.output import note
 from comotion.data import Trajectories
+from comotion.grid.drive import OTHERS_PAUSE
 from comotion.grid.engine import AbstractEngine, Failure
 from comotion.grid.perform import Task, perform
 from comotion.grid.runs import Run
@@ -52,16 +54,31 @@ def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> l
     return paths
 
 
-def make_models_again(runs: Sequence[Run], folder: Path, engine: AbstractEngine) -> bool:
-    """Models of rows that came from another folder or machine; whether all are there then."""
-    missing = [Task(run, folder) for run in runs if not _file(run, folder).exists()]
-    if missing:
-        note(f"{len(missing)} models are not in {folder}: they are fitted again")
-    results = engine.map(perform, missing)
-    failed = [(task, result) for task, result in results if isinstance(result, Failure)]
-    for task, failure in failed:
-        note(f"failed  {task.run.title}: {failure.sentence}")
-    return not failed
+def make_models_again(
+    runs: Sequence[Run], folder: Path, engine: AbstractEngine, track: str = ""
+) -> bool:
+    """Models of rows that came from another folder or machine; whether all are there then.
+
+    Those that another process is making are waited for.
+    """
+    while missing := [run for run in runs if not _file(run, folder).exists()]:
+        tasks = [Task(run, folder, track) for run in missing]
+        free = [(task, claim) for task in tasks if (claim := task.claim()) is not None]
+        if free:
+            note(f"{len(free)} models are not in {folder}: they are fitted again")
+        try:
+            results = list(engine.map(perform, [task for task, _ in free]))
+        finally:
+            for _, claim in free:
+                claim.release()
+        failed = [(task, result) for task, result in results if isinstance(result, Failure)]
+        for task, failure in failed:
+            note(f"failed  {task.run.title}: {failure.sentence}")
+        if failed:
+            return False
+        if not free:
+            time.sleep(OTHERS_PAUSE)
+    return True
 
 
 def _file(run: Run, folder: Path) -> Path:

@@ -83,21 +83,19 @@ def drive(
     there = len(unique.keys() & rows.ids())
     if there:
         say(f"{there} of {len(unique)} runs are there already")
-    claims: dict[str, Claim] = {}
+    claims: dict[str, list[Claim]] = {}
     failures: dict[str, Failure] = {}
 
     def free() -> Iterator[Task]:
         for id_, run in unique.items():
-            if id_ in failures or id_ in claims:
-                continue
-            claim = rows.claim(id_)
-            if claim is None:
+            task = Task(run, folder, track)
+            if id_ in failures or id_ in claims or not (held := _claims(task, rows)):
                 continue
             if id_ in rows.ids():  # finished by another process just before we asked
-                claim.release()
+                _release(held)
                 continue
-            claims[id_] = claim
-            yield Task(run, folder, track)
+            claims[id_] = held
+            yield task
 
     try:
         while unique.keys() - rows.ids() - failures.keys():
@@ -106,19 +104,36 @@ def drive(
                     run = task.run
                     if isinstance(result, Failure):
                         failures[run.id] = result
-                        report = _report(result, folder / run.id)
+                        report = _report(result, task.home)
                         say(f"failed  {run.title}: {result.sentence} (see {report})")
                     elif rows.append(result):
                         made = rows.ids() | failures.keys()
                         missing = [run for id_, run in unique.items() if id_ not in made]
                         progress.finished(run, result, len(unique) - len(failures), missing)
-                    claims.pop(run.id).release()
+                    _release(claims.pop(run.id))
             if unique.keys() - rows.ids() - failures.keys():
                 time.sleep(OTHERS_PAUSE)
     finally:
-        for claim in claims.values():
-            claim.release()
+        for held in claims.values():
+            _release(held)
     return failures
+
+
+def _claims(task: Task, rows: Rows) -> list[Claim]:
+    """On the run's row and on its folder, which grids with other rows may share; none if someone
+    else has either."""
+    row = rows.claim(task.run.id)
+    home = task.claim() if row is not None else None
+    held = [claim for claim in (row, home) if claim is not None]
+    if home is None:
+        _release(held)
+        return []
+    return held
+
+
+def _release(claims: Sequence[Claim]) -> None:
+    for claim in claims:
+        claim.release()
 
 
 def _report(failure: Failure, folder: Path) -> Path:

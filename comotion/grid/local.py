@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -37,8 +38,9 @@ class LocalEngine(AbstractEngine):
                     if given is None:
                         break
                     worker = idle.pop() if idle else Worker.start(work, shares.pop())
-                    worker.connection.send(given[0])
                     busy[worker] = given
+                    with suppress(ConnectionError):  # it has died: the end of its pipe will tell
+                        worker.connection.send(given[0])
                 if not busy:
                     return
                 for worker in _ready(busy):

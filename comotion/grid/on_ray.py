@@ -35,8 +35,12 @@ class RayEngine(AbstractEngine):
         self, work: Callable[[Item], Any], items: Iterable[Item]
     ) -> Generator[tuple[Item, Any], None, None]:
         ray = _ray()
+        devices = {"JAX_NUM_CPU_DEVICES": str(max(1, int(self.cores)))}
         remote = ray.remote(attempt).options(
-            num_cpus=self.cores, max_retries=MOST_ATTEMPTS - 1, name=work.__name__
+            num_cpus=self.cores,
+            max_retries=MOST_ATTEMPTS - 1,
+            name=work.__name__,
+            runtime_env={"env_vars": devices},  # Ray counts cores, it does not keep a task to them
         )
         waiting, busy = iter(items), dict[Any, Item]()
         try:
@@ -68,7 +72,9 @@ def _start(ray: Any, address: str | None) -> None:
         _knock(address)
     quiet = {"include_dashboard": False, "_node_ip_address": LOOPBACK} if address is None else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **quiet)
+        # Asked for none, Ray would look for one that someone else has started.
+        where = address or "local"
+        ray.init(address=where, log_to_driver=False, logging_level="ERROR", **quiet)
     except (ConnectionError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(f"--address {address}: there is no Ray to connect to ({reason})") from error

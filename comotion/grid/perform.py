@@ -16,7 +16,7 @@ import xarray as xr
 
 from comotion.evaluate import Scores, evaluate
 from comotion.grid.provenance import provenance
-from comotion.grid.rows import Row
+from comotion.grid.rows import Claim, Row, claim
 from comotion.grid.runs import Forecaster, Run
 from comotion.grid.scales import TABLE_DRAWS
 from comotion.grid.scenes import Part, parts_of, single_ball
@@ -39,15 +39,23 @@ class Task:
     folder: Path
     track: str = ""
 
+    @property
+    def home(self) -> Path:
+        """The run's own folder."""
+        return self.folder / self.run.id
+
+    def claim(self) -> Claim | None:
+        """A claim on the run's folder, or None if someone is working there."""
+        return claim(self.folder / ".claims" / self.run.id)
+
     def watch(self) -> Watcher | None:
         """A tracker that sees the run's training, if one is wanted."""
-        where = self.folder / self.run.id
-        return tracker(self.track, where, self.run.title) if self.track else None
+        return tracker(self.track, self.home, self.run.title) if self.track else None
 
 
 def perform(task: Task) -> Row:
     """The row of the run, from wherever an earlier attempt got to."""
-    run, folder, clock = task.run, task.folder / task.run.id, Clock()
+    run, folder, clock = task.run, task.home, Clock()
     folder.mkdir(parents=True, exist_ok=True)
     _sign(folder)
     with clock.phase("simulate"):

@@ -52,20 +52,8 @@ class Rows:
         return True
 
     def claim(self, id_: str) -> "Claim | None":
-        """A claim on the run, or None if someone else is making it."""
-        folder = self.path.parent / f".{self.path.stem}-claims"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / id_
-        while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-                return None
-            if _is_still(path, descriptor):
-                return Claim(path, descriptor)
-            os.close(descriptor)  # its last holder removed it between our opening and locking
+        """A claim on the run's row, or None if someone else is making it."""
+        return claim(self.path.parent / f".{self.path.stem}-claims" / id_)
 
 
 @dataclass(frozen=True)
@@ -76,6 +64,21 @@ class Claim:
     def release(self) -> None:
         self.path.unlink(missing_ok=True)
         os.close(self.descriptor)
+
+
+def claim(path: Path) -> Claim | None:
+    """A claim on whatever the path stands for, or None if someone else has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        if _is_still(path, descriptor):
+            return Claim(path, descriptor)
+        os.close(descriptor)  # its last holder removed it between our opening and locking
 
 
 def _is_still(path: Path, descriptor: int) -> bool:

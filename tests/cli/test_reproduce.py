@@ -46,6 +46,14 @@ def test_asking_again_makes_nothing_and_says_the_same_in_json(out, capsys):
     assert first["paper"]["test"]["mse_draws_table"] == [30.07, 1.63]
 
 
+def test_a_tracker_that_is_not_installed_is_noticed_before_any_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("comotion.train.tracking.find_spec", lambda package: None)
+    words = ["--scale", "smoke", "--track", "mlflow", "--out", str(tmp_path / "out")]
+    assert main(["reproduce", "gps", *words]) == 2
+    assert "mlflow is not installed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -7,6 +7,7 @@ from comotion.config import Recipe, SystemConfig
 from comotion.errors import BadInput
 from comotion.grid.drive import Progress, drive
 from comotion.grid.engine import AbstractEngine, Failure, attempt, engine
+from comotion.grid.perform import Task
 from comotion.grid.rows import Row, Rows
 from comotion.grid.runs import Fit, Run
 
@@ -72,6 +73,22 @@ def test_a_run_that_someone_else_is_making_is_left_to_them(runs, tmp_path, monke
     drive(runs, rows, here, folder=tmp_path, say=lambda _: None)
     assert here.asked == [run.id for run in runs[1:]]
     assert len(rows.read()) == 3
+
+
+def test_grids_with_rows_of_their_own_do_not_work_in_one_folder_at_a_time(
+    runs, tmp_path, monkeypatch
+):
+    theirs = Task(runs[0], tmp_path).claim()
+    assert theirs is not None
+    rows, here = Rows(tmp_path / "ours.jsonl"), Here()
+
+    def leave(_seconds: float) -> None:
+        assert here.asked == [run.id for run in runs[1:]]
+        theirs.release()
+
+    monkeypatch.setattr("comotion.grid.drive.time.sleep", leave)
+    drive(runs, rows, here, folder=tmp_path, say=lambda _: None)
+    assert here.asked == [runs[1].id, runs[2].id, runs[0].id]
 
 
 def test_what_failed_is_told_and_tried_again_next_time(runs, tmp_path):

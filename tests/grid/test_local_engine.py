@@ -22,6 +22,10 @@ def die_at_first(mark: Path) -> str:
     return "made"
 
 
+def process(_: int) -> int:
+    return os.getpid()
+
+
 def always_die(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -65,6 +69,16 @@ def test_an_item_is_asked_for_only_when_someone_is_free():
 def test_work_whose_worker_is_killed_is_done_again(tmp_path):
     marks = [tmp_path / "a", tmp_path / "b"]
     assert dict(LocalEngine(1).map(die_at_first, marks)) == dict.fromkeys(marks, "made")
+
+
+def test_a_worker_that_dies_while_it_has_nothing_to_do_is_replaced():
+    engine = LocalEngine(1).map(process, range(2))
+    _, idle = next(engine)
+    os.kill(idle, signal.SIGKILL)
+    while _state(idle) != "Z":
+        time.sleep(0.01)
+    ((_, other),) = engine
+    assert other != idle
 
 
 def test_work_that_kills_every_worker_is_given_up():

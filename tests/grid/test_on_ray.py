@@ -4,6 +4,8 @@ import json
 import os
 import platform
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from comotion.errors import BadInput
 from comotion.grid.drive import drive
 from comotion.grid.engine import engine
+from comotion.grid.on_ray import RayEngine
 from comotion.grid.rows import Rows
 from comotion.grid.runs import Run, Truth
 from comotion.grid.scenes import Scene
@@ -26,7 +29,11 @@ PATIENCE = 120.0
 
 @pytest.fixture(scope="module")
 def on_ray():
-    yield engine("ray", workers=1)
+    """Of our own, though the surroundings speak of another one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+        started = engine("ray", workers=1)
+    yield started
     ray.shutdown()
 
 
@@ -57,6 +64,24 @@ def test_the_run_of_a_killed_worker_is_made_by_another_and_counted_once(on_ray, 
     assert sorted(json.loads(line)["id"] for line in lines) == sorted(run.id for run in runs)
     assert json.loads((tmp_path / runs[0].id / "worker.json").read_text())["pid"] != killed[0]
     assert said[-1].endswith("all done")
+
+
+def test_a_task_has_as_many_devices_as_it_was_given_cores(on_ray):
+    one = RayEngine(workers=1, cores=1.0)
+    name = "JAX_NUM_CPU_DEVICES"
+    assert list(one.map(os.getenv, [name])) == [(name, "1")]
+
+
+def test_a_ray_that_is_running_is_used_at_its_address(on_ray):
+    """Another process asks it for work."""
+    address = ray.get_runtime_context().gcs_address
+    program = (
+        "import operator\n"
+        "from comotion.grid.engine import engine\n"
+        f"print(list(engine('ray', {address!r}, 1).map(operator.neg, [3])))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip().endswith("[(3, -3)]"), done.stderr
 
 
 def test_a_cluster_that_is_not_there_is_told_in_one_sentence():

@@ -1,10 +1,12 @@
 import dataclasses
 import json
+import platform
 import subprocess
 import sys
 
 import pytest
 
+from comotion.grid.provenance import provenance
 from comotion.grid.runs import Fit, Run, Truth
 from comotion.grid.scales import SCALES
 from comotion.grid.scenes import Scene, parts_of, single_ball
@@ -79,3 +81,7 @@ def test_a_law_that_learns_nothing_opens_no_tracker(tmp_path):
         raise AssertionError("a watcher was asked for")
 
     Truth().learn(scene, parts_of(scene, 0), 0, tmp_path, watch)
+
+
+def test_a_row_names_the_processor_it_was_made_on():
+    assert provenance()["machine"]["cpu"].startswith(platform.machine())

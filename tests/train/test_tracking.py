@@ -35,9 +35,6 @@ def test_a_tracker_there_is_not_is_refused():
 
 @pytest.mark.parametrize("kind", TRACKERS)
 def test_a_tracker_that_is_not_installed_says_how_to_get_it(kind, tmp_path, monkeypatch):
-    def nothing(name: str, package: str | None = None):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr("comotion.train.tracking.importlib.import_module", nothing)
+    monkeypatch.setattr("comotion.train.tracking.find_spec", lambda package: None)
     with pytest.raises(BadInput, match=rf"pip install 'comotion\[{kind}\]'"):
         tracker(kind, tmp_path, "a run")
