@@ -33,6 +33,13 @@ class Line:
     def is_reference(self) -> bool:
         return not self.printed
 
+    @property
+    def steps(self) -> str:
+        """Training iterations, all of them if seeds differ; the paper's are 50 000."""
+        recipes = [row["run"]["source"].get("recipe", {"stages": []}) for row in self.rows]
+        counts = {sum(stage["iterations"] for stage in recipe["stages"]) for recipe in recipes}
+        return ", ".join(str(count) for count in sorted(counts - {0}))
+
     def ours(self, view: str, metric: str) -> float | tuple[float, float] | None:
         """Mean over seeds, with the standard deviation if there are several."""
         scored = [row["scores"][view][self.part] for row in self.rows if view in row["scores"]]

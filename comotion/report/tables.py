@@ -98,7 +98,8 @@ class Table:
         return out.getvalue()
 
     def to_latex(self) -> str:
-        """A `tabular` for the booktabs package."""
+        """A `tabular` for the booktabs package; what the numbers mean is in comments above it."""
+        notes = [f"% {_latex(note)}" for note in self.notes]
         layout = "".join("l" if self.is_text(k) else "r" for k in self._indices)
         head = " & ".join(_latex(column.name) for column in self.columns)
         lines = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule"]
@@ -106,7 +107,7 @@ class Table:
             if r and self._group_of(r) != self._group_of(r - 1):
                 lines.append(r"\midrule")
             lines.append(" & ".join(self._latex_cell(r, k) for k in self._indices) + r" \\")
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
     def is_best(self, r: int, k: int) -> bool:
         """Whether the cell has the best mean of its column within its group of several rows."""

@@ -9,6 +9,8 @@ from comotion.grid.rows import Row
 from comotion.grid.scales import SCALES
 from comotion.paper import Found, found, labels, results, runs_of, select, table
 from comotion.report import reproduction_table, skill_figure, skill_table
+from comotion.systems import system
+from comotion.train.recipe import recipe
 
 LABELS = ("gps", "interactions", "missing-vel", "charges", "lnode", "disent", "discr-cont-gp")
 LABELS += ("bb2", "bb3", "supp:missing-vel", "supp:charges")
@@ -112,6 +114,21 @@ def test_a_table_shows_both_numbers_and_the_references_without_letting_them_win(
     ]
     assert r"$\mathbf{10.50 \pm 0.71}$" in shown.to_latex()
     assert "MSE,MSE sd,paper MSE,paper MSE sd" in shown.to_csv()
+    assert shown.to_latex().startswith("% table convention: summed over objects and features")
+
+
+def test_a_table_says_how_long_was_trained():
+    found = made_up("gps", {}, noise=["low"])
+    shown = reproduction_table(found, "test")
+    steps = [row[[column.name for column in shown.columns].index("steps")] for row in shown.rows]
+    plans = [recipe("short", system(name)) for name in ("I-GPODE", "GPODE")]
+    assert steps == [str(sum(s.iterations for s in plan.stages)) for plan in plans] + 3 * [""]
+
+
+def test_training_sequences_have_no_more_draws_than_the_papers():
+    found = made_up("bb2", {})
+    views = {view: reproduction_table(found, view).to_markdown() for view in ("train", "test")}
+    assert ["ELL, all draws" in text for text in views.values()] == [False, True]
 
 
 def test_references_of_charges_are_shown_once_for_all_settings():
