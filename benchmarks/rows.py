@@ -2,17 +2,17 @@
 
 import json
 import os
-import platform
-import subprocess
 from pathlib import Path
 from typing import Any
+
+from comotion.grid.provenance import commit, processor
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def append(name: str, row: dict[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
-    described = {**row, "commit": _commit(), "cores": _cores(), "cpu": platform.machine()}
+    described = {**row, "commit": commit(), "cores": _cores(), "cpu": processor()}
     with (RESULTS / f"{name}.jsonl").open("a") as file:
         file.write(json.dumps(described) + "\n")
     print(json.dumps(described))
@@ -33,8 +33,3 @@ def write_between(page: Path, name: str, lines: list[str]) -> None:
 def _cores() -> int | None:
     """Those this process may use: a measurement may leave some to others."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def _commit() -> str:
-    shown = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return shown.stdout.strip()
