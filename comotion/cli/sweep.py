@@ -15,6 +15,7 @@ from comotion.errors import BadInput
 if TYPE_CHECKING:
     from comotion.grid.engine import AbstractEngine
     from comotion.sweep.search import Study
+    from comotion.sweep.space import Space
 
 FAILED = 1
 
@@ -27,7 +28,8 @@ class Options:
     {low = …, high = …, log = true}), and scale, objects and noise of the simulated data to choose
     on. The space `supplement` is the search of the paper's supplement. With --data it is your own
     data. What is compared is the evidence bound on data never trained on; trials that fall behind
-    are stopped early. Stop at any time: the same command goes on.
+    are stopped early. Stop at any time: the same command goes on. Other settings or other data are
+    another search, and want another folder.
 
     The folder gets a journal of all trials, and for each study best.toml, which
     `comotion fit --config` takes, and a plot of what mattered.
@@ -70,35 +72,50 @@ class Options:
 
 
 def run(options: Options) -> int:
-    import dataclasses
-
     from comotion.grid.engine import engine
     from comotion.sweep.search import Study
-    from comotion.sweep.space import read_space
+    from comotion.sweep.settings import keep_to, settings
 
     if options.trials < 1:
         raise BadInput(f"--trials {options.trials}: give at least 1")
-    space = read_space(options.space)
-    space = dataclasses.replace(space, scale=options.scale or space.scale)
-    for name in options.only:
-        if name not in space.studies:
-            raise BadInput(f"--only {name}: the studies are {', '.join(space.studies)}")
-    chosen = options.only or tuple(space.studies)
+    if options.seed < 0:
+        raise BadInput(f"--seed {options.seed}: give at least 0")
+    space = _space(options)
+    out = options.out.resolve()
+    data = None if options.data is None else options.data.resolve()
+    studies = [
+        Study(space, name, out, options.seed, data, options.split)
+        for name in options.only or space.studies
+    ]
+    wanted = [settings(study) for study in studies]
     workers = engine(options.on, options.address, options.workers)
     options.out.mkdir(parents=True, exist_ok=True)
-    data = None if options.data is None else options.data.resolve()
     results, failed = {}, False
     with _alone_in(options.out):
-        for name in chosen:
-            study = Study(space, name, options.out.resolve(), options.seed, data, options.split)
+        for study, one in zip(studies, wanted, strict=True):
+            keep_to(study, one)
+        for study in studies:
             failed |= _search(study, options, workers)
-            results[name] = _conclude(study, options.out)
+            results[study.name] = _conclude(study, options.out)
     if options.json:
         print(as_json(results))
     else:
         for name, result in results.items():
             print(_told(name, result))
     return FAILED if failed else 0
+
+
+def _space(options: Options) -> "Space":
+    """What the file says, at the scale that was asked for."""
+    import dataclasses
+
+    from comotion.sweep.space import read_space
+
+    space = read_space(options.space)
+    for name in options.only:
+        if name not in space.studies:
+            raise BadInput(f"--only {name}: the studies are {', '.join(space.studies)}")
+    return dataclasses.replace(space, scale=options.scale or space.scale)
 
 
 @contextmanager

@@ -50,16 +50,22 @@ class Study:
     def sets(self) -> Iterator[tuple[Trajectories, Trajectories]]:
         """What to train on and what to choose on."""
         if self.data is not None:
-            whole = read(self.data)
-            count = round(self.share * len(whole))
-            if not 0 < count < len(whole):
-                raise BadInput(f"--split {self.share:g} leaves no sequences to train or choose on")
-            train, valid = whole.split(count, len(whole) - count)
-            yield train, valid
+            yield _divided(read(self.data), self.share)
             return
         for scene in self.space.scenes():
             parts = parts_of(scene, self.seed)
             yield parts.train.seen, parts.valid.seen
+
+
+def _divided(whole: Trajectories, share: float) -> tuple[Trajectories, Trajectories]:
+    count = round(share * len(whole)) if 0 < share < 1 else 0
+    if not 0 < count < len(whole):
+        raise BadInput(
+            f"--split {share:g} leaves nothing to train or to choose on of {len(whole)} sequences; "
+            "give a share between 0 and 1 that leaves some of both"
+        )
+    train, valid = whole.split(count, len(whole) - count)
+    return train, valid
 
 
 @dataclass(frozen=True)
@@ -89,10 +95,10 @@ def _value(study: Study, suggestion: Any) -> float:
 
     values = suggested(study, suggestion)
     config = study.space.config(study.name, values)
-    plan = study.space.plan(config)
-    length = sum(stage.iterations for stage in plan.stages)
     found = []
     for number, (train, valid) in enumerate(study.sets()):
+        plan = study.space.plan(config, velocities_seen=train.velocities_observed)
+        length = sum(stage.iterations for stage in plan.stages)
         watcher = Judge(suggestion, number * length)
         fitted = fit(
             train,
@@ -164,7 +170,9 @@ def best_config(study: Study) -> RunConfig | None:
         return None
     best = max(done, key=lambda trial: trial.value)
     config = study.space.config(study.name, best.params)
-    return RunConfig(config, study.space.plan(config), study.seed)
+    train, _ = next(study.sets())
+    plan = study.space.plan_to_keep(config, velocities_seen=train.velocities_observed)
+    return RunConfig(config, plan, study.seed)
 
 
 def missing(study: Study, trials: int) -> Iterator[Trial]:
