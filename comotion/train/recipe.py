@@ -18,32 +18,33 @@ def paper(system: SystemConfig) -> Recipe:
 def short(system: SystemConfig) -> Recipe:
     """For people: a start from the data, then a few hundred large steps that die away.
 
-    The tolerance keeps the bound of long windows smooth and the functions' posterior broad;
-    calibration then says how much more is open than that posterior. Networks know less at the
-    start and take more steps, each on fewer windows: all of a step's time goes into those.
+    The tolerance keeps the bound of long windows smooth where a start is surer than it should be;
+    calibration then says how much more is open than the posterior of the functions. Networks, and
+    all that starts from nothing, know less at the start and take more steps, each on fewer
+    windows: many steps buy more than large ones for the same time.
     """
     networks = system.function != "gp"
     rate = 2e-3 if networks else 1e-2
     regressed = not _better_from_nothing(system)
     if not regressed:
-        rounds = ((16, 300), (33, 2000))
+        rounds, windows = ((16, 500), (33, 4000)), 48
     elif solvable(system):
-        rounds = ((16, 300),)
+        rounds, windows = ((16, 300),), 100
     elif networks:
-        rounds = ((5, 600), (16, 400), (33, 200))
+        rounds, windows = ((5, 600), (16, 400), (33, 200)), 32
     else:
-        rounds = ((5, 250), (16, 150), (33, 100))
+        rounds, windows = ((5, 250), (16, 150), (33, 100)), 100
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
-        windows=32 if networks else 100,
+        windows=windows,
         warm_start=regressed,
         matching=300 if regressed and not leaves_nothing(system) else 0,
         free_properties=True,
         clip=1.0,
         kernel_rate=0.1 if regressed else 1.0,
-        tolerance=0.05,
-        velocity_tolerance=0.2,
+        tolerance=0.05 if regressed else 0.0,
+        velocity_tolerance=0.2 if regressed else 0.0,
         calibration=100,
     )
 
