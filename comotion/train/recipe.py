@@ -20,13 +20,14 @@ def short(system: SystemConfig) -> Recipe:
 
     The tolerance keeps the bound of long windows smooth where a start is surer than it should be;
     calibration then says how much more is open than the posterior of the functions. Networks, and
-    all that starts from nothing, know less at the start and take more steps, each on fewer
-    windows: many steps buy more than large ones for the same time.
+    functions of raw pairs, know less at the start and take more steps, each on fewer windows: many
+    steps buy more than large ones for the same time.
     """
     networks = system.function != "gp"
+    raw = _sees_raw_pairs(system)
+    regressed = not raw or system.hidden_velocity
     rate = 2e-3 if networks else 1e-2
-    regressed = not _better_from_nothing(system)
-    if not regressed:
+    if raw:
         rounds, windows = ((16, 500), (33, 4000)), 48
     elif solvable(system):
         rounds, windows = ((16, 300),), 100
@@ -43,17 +44,17 @@ def short(system: SystemConfig) -> Recipe:
         free_properties=True,
         clip=1.0,
         kernel_rate=0.1 if regressed else 1.0,
-        tolerance=0.05 if regressed else 0.0,
-        velocity_tolerance=0.2 if regressed else 0.0,
+        tolerance=0.0 if raw else 0.05,
+        velocity_tolerance=0.0 if raw else 0.2,
         calibration=100,
     )
 
 
-def _better_from_nothing(system: SystemConfig) -> bool:
+def _sees_raw_pairs(system: SystemConfig) -> bool:
     """Whether fitting rates leads astray: six raw inputs of a pair let it explain single frames so
     well, and so surely, that long windows never undo it. Where velocities are hidden it is still
     the only one who knows them."""
-    return sums_of_processes(system) and system.pair == "relative" and not system.hidden_velocity
+    return sums_of_processes(system) and system.pair == "relative"
 
 
 RECIPES = {"paper": paper, "short": short}

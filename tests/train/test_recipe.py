@@ -41,11 +41,22 @@ def test_a_cosine_falls_from_the_rate_to_a_fiftieth_of_it():
 def test_the_papers_own_coordinates_start_from_nothing(name, parts, seen, regressed):
     short = recipe("short", system(name, **parts), velocities_seen=seen)
     assert short.warm_start == (short.matching > 0) == regressed
-    assert (short.stages[-1].horizon == 33) or regressed
 
 
-def test_two_four_or_eight_devices_share_the_windows_of_a_network():
-    assert recipe("short", system("I-NODE")).windows % 8 == 0
+def test_systems_of_one_table_take_as_many_steps_whether_they_know_velocities_or_not():
+    names = ("I-GPODE", "I-GPODE-L", "I-GPODE-L-S")
+    assert len({recipe("short", system(name)).stages for name in names}) == 1
+
+
+@pytest.mark.parametrize("name", ["I-NODE", "I-GPODE"])
+def test_two_four_or_eight_devices_share_the_windows_of_a_step(name):
+    assert recipe("short", system(name)).windows % 8 == 0
+
+
+def test_many_steps_of_long_windows_need_no_tolerance():
+    raw, radial = (recipe("short", system(name)) for name in ("I-GPODE", "comotion"))
+    assert (raw.tolerance, raw.velocity_tolerance) == (0.0, 0.0)
+    assert radial.tolerance > 0.0
 
 
 def test_an_unknown_recipe_is_named():
