@@ -1,7 +1,7 @@
 """Write docs/results.md from the rows: `python benchmarks/tables.py`
 
 The rows are made by `comotion reproduce TABLE --rows benchmarks/results/reproduce.jsonl`. Tables of
-which half or less has been run are left out.
+which less than half has been run are left out.
 """
 
 from dataclasses import replace
@@ -56,8 +56,19 @@ def made_by(shown: Found) -> str:
     if lost:
         text += f" In {lost} of them draws diverged; they count as 1000 standard deviations off."
     if to_do:
-        text += f" {to_do} of {len(systems)} systems have not been run yet."
+        text += f" {to_do} of {len(systems)} systems have not been run yet; ≠ is marked only where "
+        text += "all systems of a setting have."
+    frames = {_property_frames(row) for row in rows} - {0}
+    if frames:
+        text += f" Systems that infer properties have read {max(frames)} frames, all others 5: "
+        text += "what they score at earlier frames is no forecast."
     return text
+
+
+def _property_frames(row: Row) -> int:
+    """How many frames the run's system has read to infer properties; 0 if it infers none."""
+    config = row["run"]["source"].get("system", {})
+    return config["property_frames"] if config.get("properties") == "inferred" else 0
 
 
 def figures(scale: str) -> list[str]:

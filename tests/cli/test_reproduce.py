@@ -1,8 +1,12 @@
 import json
+from collections.abc import Generator
 
 import pytest
 
 from comotion.cli import main
+from comotion.cli.reproduce_figures import figure_runs, make_models_again
+from comotion.grid.engine import AbstractEngine
+from comotion.grid.perform import Task
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +48,44 @@ def test_asking_again_makes_nothing_and_says_the_same_in_json(out, capsys):
     first = json.loads(shown)["lines"][0]
     assert (first["system"], first["seeds"]) == ("NODE", 1)
     assert first["paper"]["test"]["mse_draws_table"] == [30.07, 1.63]
+
+
+class Fitting(AbstractEngine):
+    """Leaves a model for each task, and remembers whose."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self.fitted: list[str] = []
+
+    def map(self, work, items) -> Generator:
+        for task in items:
+            self.fitted.append(task.run.id)
+            leave_model(task)
+            yield task, {}
+
+
+def leave_model(task: Task) -> None:
+    task.home.mkdir(parents=True)
+    (task.home / "model.safetensors").touch()
+
+
+def test_models_that_are_gone_are_made_again_and_nobodys_twice(tmp_path, monkeypatch, capsys):
+    runs, engine = figure_runs("smoke"), Fitting()
+    theirs = Task(runs[0], tmp_path)
+    claim = theirs.claim()
+    assert claim is not None
+
+    def finish(_seconds: float) -> None:
+        leave_model(theirs)
+        claim.release()
+
+    monkeypatch.setattr("comotion.cli.reproduce_figures.time.sleep", finish)
+    assert make_models_again(runs, tmp_path, engine)
+    assert engine.fitted == [run.id for run in runs[1:]]
+    assert capsys.readouterr().err == f"2 models are not in {tmp_path}: they are fitted again\n"
+    assert make_models_again(runs, tmp_path, engine)
+    assert len(engine.fitted) == 2
 
 
 def test_a_tracker_that_is_not_installed_is_noticed_before_any_run(tmp_path, monkeypatch, capsys):
