@@ -18,7 +18,9 @@ from comotion.train.lengthscales import choose_by_evidence
 from comotion.train.rate_regression import CHUNK, Laws, Paths, regress
 
 MOST_FRAMES = 10_000
-FRAMES_FOR_EVIDENCE = 300
+FEWEST_FRAMES = 300
+EVIDENCE_WORK = 2_600_000
+"""Frames times pairs times unknowns: a second or two."""
 START_RESIDUAL = 0.3
 
 
@@ -28,7 +30,8 @@ def warm_start(model: Model, config: RunConfig, windows: Window, *, key: Key) ->
     if laws is None or not solvable(config.system):
         return model
     paths = _observed_paths(model, config, windows, key=key)
-    some = jax.tree.map(lambda leaf: leaf[:FRAMES_FOR_EVIDENCE], paths)
+    frames = _frames_for_evidence(laws, paths)
+    some = jax.tree.map(lambda leaf: leaf[:frames], paths)
     laws = choose_by_evidence(laws, some, _solver_step(config.system, windows))
     alone, pair = regress(laws, paths)
     return eqx.tree_at(lambda m: (m.dynamics.alone, m.dynamics.pair), model, (alone, pair))
@@ -65,6 +68,14 @@ def laws_of(model: Model) -> Laws | None:
         log_residual=jnp.asarray(math.log(START_RESIDUAL), FAST),
         order=dynamics.order,
     )
+
+
+def _frames_for_evidence(laws: Laws, paths: Paths) -> int:
+    """As many as the work allows: now and then a few hundred of them show so few collisions that
+    chance decides whether f_b depends on an input, and a law that does so wrongly cannot be
+    followed."""
+    pairs, unknowns = paths.known.shape[1] ** 2, laws.alone.mean.size + laws.pair.mean.size
+    return max(FEWEST_FRAMES, EVIDENCE_WORK // (pairs * unknowns))
 
 
 def _solver_step(config: SystemConfig, windows: Window) -> float:
