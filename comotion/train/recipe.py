@@ -52,8 +52,8 @@ def short(system: SystemConfig) -> Recipe:
 
 def _sees_raw_pairs(system: SystemConfig) -> bool:
     """Whether fitting rates leads astray: six raw inputs of a pair let it explain single frames so
-    well, and so surely, that long windows never undo it. Where velocities are hidden it is still
-    the only one who knows them."""
+    well, and so surely, that long windows never undo it. Where velocities are hidden it is done
+    all the same, because nothing else knows them."""
     return sums_of_processes(system) and system.pair == "relative"
 
 
