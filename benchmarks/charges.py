@@ -12,7 +12,7 @@ import time
 from learn import correlation_with_charge, quick, scores_of
 from rows import append
 
-from comotion import cache
+from comotion.backend import cache
 from comotion.config import Recipe, Stage, SystemConfig
 from comotion.simulate import charged_particles
 from comotion.systems import FORMS, system

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from comotion.devices import mesh_of, over_parts
-from comotion.elementary import cosine, decay, sine
+from comotion.backend.devices import mesh_of, over_parts
+from comotion.backend.fast_math import cosine, decay, sine
 
 STAGES = 4
 TOGETHER = 20

@@ -11,7 +11,7 @@ import time
 import jax
 from rows import append
 
-from comotion import cache
+from comotion.backend import cache
 from comotion.cli.demo import DEMO_SYSTEM
 from comotion.simulate import bouncing_balls
 from comotion.train.fit import prepare, run_config

@@ -42,9 +42,9 @@ def measure(what: str, sizes: dict[str, int]) -> None:
     import numpy as np
     from steps import timed_step
 
+    from comotion.backend.devices import one_thread_each
     from comotion.config import Recipe, Stage
     from comotion.data import Trajectories
-    from comotion.devices import one_thread_each
     from comotion.train.fit import run_config
 
     frames, objects = sizes["horizon"] + 1, sizes["objects"]

@@ -19,12 +19,12 @@ import numpy as np
 from charges_table import charges_section
 from rows import append, read
 
-from comotion import cache
+from comotion.backend import cache
 from comotion.config import Recipe, Stage, SystemConfig
 from comotion.data import Trajectories
-from comotion.evaluate import Scores, evaluate
 from comotion.predict import FittedModel
 from comotion.report import Column, Table
+from comotion.scoring import Scores, evaluate
 from comotion.simulate import bouncing_balls, charged_particles
 from comotion.systems import SYSTEMS, system
 from comotion.train import fit, recipe

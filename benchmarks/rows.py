@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from comotion.grid.provenance import commit, processor
+from comotion.jobs.provenance import commit, processor
 
 RESULTS = Path(__file__).parent / "results"
 

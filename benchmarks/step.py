@@ -11,10 +11,10 @@ from floor import Function, floor
 from rows import append
 from steps import timed_step
 
-from comotion import cache
+from comotion.backend import cache
+from comotion.backend.devices import one_thread_each
 from comotion.cli.demo import DEMO_SYSTEM
 from comotion.config import Recipe, Stage
-from comotion.devices import one_thread_each
 from comotion.dynamics import InteractingDynamics
 from comotion.functions import SparseGP
 from comotion.model import Model

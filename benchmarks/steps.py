@@ -6,9 +6,9 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
+from comotion.backend.devices import everywhere
 from comotion.config import RunConfig
 from comotion.data import Trajectories
-from comotion.devices import everywhere
 from comotion.model import Model
 from comotion.train.fit import prepare
 from comotion.train.step import first_state, step_plan, train_step

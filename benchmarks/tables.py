@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rows import RESULTS
 
-from comotion.grid.rows import Row, Rows
-from comotion.grid.scales import SCALES
-from comotion.paper import Found, found, labels, results, table
+from comotion.jobs.rows import Row, Rows
 from comotion.report import figure_png, reproduction_table, skill_figure, skill_table
+from comotion.reproduce import Found, found, labels, results, table
+from comotion.reproduce.scales import SCALES
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILE = "benchmarks/results/reproduce.jsonl"

@@ -33,16 +33,16 @@ import numpy as np  # noqa: E402
 import xarray as xr  # noqa: E402
 from rows import append, read, write_between  # noqa: E402
 
+from comotion.backend.devices import on_one, one_thread_each  # noqa: E402
 from comotion.cli.demo import DEMO_SYSTEM  # noqa: E402
 from comotion.config import Recipe, RunConfig, Stage  # noqa: E402
 from comotion.data import Trajectories  # noqa: E402
-from comotion.data.batches import Dataset  # noqa: E402
-from comotion.devices import on_one, one_thread_each  # noqa: E402
-from comotion.evaluate import Scores, evaluate  # noqa: E402
-from comotion.grid.floor import floor_forecast  # noqa: E402
-from comotion.grid.scenes import Part, Scene  # noqa: E402
+from comotion.data.windows import Dataset  # noqa: E402
 from comotion.model import Model  # noqa: E402
 from comotion.predict import FittedModel  # noqa: E402
+from comotion.reproduce.floor import floor_forecast  # noqa: E402
+from comotion.reproduce.scenes import Part, Scene  # noqa: E402
+from comotion.scoring import Scores, evaluate  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
 from comotion.train.ahead import compiling_steps  # noqa: E402
 from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402

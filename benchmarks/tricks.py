@@ -94,7 +94,7 @@ def demo() -> Changes:
 
 def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -> None:
     """With the recipe's own rounds, unless others are given."""
-    from comotion.evaluate import evaluate
+    from comotion.scoring import evaluate
     from comotion.simulate import bouncing_balls
     from comotion.systems import system
     from comotion.train import fit, recipe
@@ -137,18 +137,18 @@ def speed(name: str) -> None:
 def turn(name: str) -> None:
     from steps import timed_step
 
-    from comotion import elementary
+    from comotion.backend import fast_math
+    from comotion.backend.devices import one_thread_each
     from comotion.config import Recipe, Stage
     from comotion.coordinates import AbstractAloneCoordinates
     from comotion.coordinates.alone import MirrorAlone
     from comotion.coordinates.pair import RadialPair
-    from comotion.devices import one_thread_each
     from comotion.gp import kernels, pathwise
     from comotion.simulate import bouncing_balls
     from comotion.train.fit import run_config
 
     if name == "polynomials":
-        elementary._fast_on_cpu = lambda builtin, _, x: builtin(x)
+        fast_math._fast_on_cpu = lambda builtin, _, x: builtin(x)
     if name == "whole vectors":
         pathwise.VECTOR = 1
     if name == "derivative by products":

@@ -6,20 +6,20 @@
 `evaluate` scores, `load` reads a model file back. The rooms of the package, from the ground up:
 `data` and `gp`, `functions`, `coordinates`, then `encode`, `dynamics`, `integrate`, `observe` and
 `simulate` side by side, `model`, `objective`, `systems`, `checkpoint`, `predict`, `train`,
-`evaluate`, `report`, `cli`.
+`scoring`, `report`, `cli`.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from comotion import cache
+from comotion.backend import cache
 
 if TYPE_CHECKING:
     from comotion import simulate as simulate
     from comotion.config import RunConfig, SystemConfig
     from comotion.data import BadInput, Trajectories, describe, from_frame, read, to_frame, write
-    from comotion.evaluate import evaluate
     from comotion.predict import FittedModel, load
+    from comotion.scoring import evaluate
     from comotion.systems import system
     from comotion.train import fit
 
@@ -32,7 +32,7 @@ _HOMES = {
     "SystemConfig": "comotion.config",
     "Trajectories": "comotion.data",
     "describe": "comotion.data",
-    "evaluate": "comotion.evaluate",
+    "evaluate": "comotion.scoring",
     "fit": "comotion.train",
     "from_frame": "comotion.data",
     "load": "comotion.predict",

@@ -12,7 +12,7 @@
 
 Importing this module turns on 64-bit types in JAX: Cholesky factors need them, the hot path
 stays in 32 bits because every array there has an explicit dtype. It also tells JAX of the
-processor (`_processor`).
+processor (`backend.processor`).
 """
 
 import jax
@@ -20,10 +20,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 from jaxtyping import Key as KeyOfShape
 
-from comotion import _processor
+from comotion.backend import processor
 
 jax.config.update("jax_enable_x64", True)
-_processor.prepare()
+processor.prepare()
 
 Key = PRNGKeyArray
 Keys = KeyOfShape[Array, "..."]

@@ -5,11 +5,11 @@ import jax
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
-from comotion.data.batches import Excerpt, Grid, Window
+from comotion.backend.normal import standard_normal
+from comotion.data.windows import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.encode import AbstractInitialStateEncoder, Belief, PropertyEncoder
 from comotion.integrate import AbstractIntegrator, Disturbance, Disturbed, Interval, trajectory
-from comotion.noise import standard_normal
 from comotion.observe import Observation
 
 

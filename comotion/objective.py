@@ -7,8 +7,8 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
 from comotion._types import Key, Keys
-from comotion.data.batches import Excerpt
-from comotion.devices import over_parts
+from comotion.backend.devices import over_parts
+from comotion.data.windows import Excerpt
 from comotion.model import Beliefs, Model
 
 

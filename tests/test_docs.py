@@ -10,9 +10,9 @@ import pytest
 
 import comotion
 from comotion.cli import COMMANDS
-from comotion.grid.rows import Rows
-from comotion.grid.runs import TRUE_DYNAMICS
-from comotion.paper import labels, runs_of, table
+from comotion.jobs.rows import Rows
+from comotion.reproduce import labels, runs_of, table
+from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.systems import DEFAULT
 
 ROOT = Path(__file__).parent.parent

@@ -23,7 +23,7 @@ from comotion.cli import main
 from comotion.config import Recipe, RunConfig, SystemConfig, from_dict
 from comotion.coordinates import ALONE, PAIR, Actor
 from comotion.data import Trajectories, read
-from comotion.data.batches import Excerpt
+from comotion.data.windows import Excerpt
 from comotion.dynamics import ACCUMULATIONS, InteractingDynamics
 from comotion.dynamics.accumulate import Messages, SumRule
 from comotion.errors import BadInput

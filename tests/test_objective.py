@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import norm
 
 from comotion.data import Trajectories
-from comotion.data.batches import Excerpt, to_dataset
 from comotion.data.scaling import identity_scaling
+from comotion.data.windows import Excerpt, to_dataset
 from comotion.objective import evidence_bound
 from comotion.systems import build, data_shape, start_from_data, state_layout, system
 

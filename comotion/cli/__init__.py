@@ -88,7 +88,7 @@ def help_text() -> str:
 def _run(name: str, arguments: list[str]) -> int:
     if name not in COMMANDS:
         raise BadInput(_no_such_command(name))
-    from comotion import cache
+    from comotion.backend import cache
     from comotion.cli.arguments import parse
 
     command = importlib.import_module(f"comotion.cli.{name}")

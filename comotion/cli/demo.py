@@ -18,8 +18,8 @@ from comotion.errors import BadInput
 if TYPE_CHECKING:
     from comotion.config import Recipe
     from comotion.data import Trajectories
-    from comotion.evaluate import Scores
     from comotion.predict import FittedModel
+    from comotion.scoring import Scores
 
 DEMO_SYSTEM: dict[str, Any] = {
     "system": "comotion",
@@ -73,7 +73,7 @@ def run(options: Options) -> int:
     with clock.phase("forecast"):
         forecast = fitted.predict(test, draws=QUICK_DRAWS if options.quick else DEMO_DRAWS)
     with clock.phase("score"):
-        from comotion.evaluate import evaluate
+        from comotion.scoring import evaluate
 
         scores = evaluate(forecast, test, by_lead=True)
     with clock.phase("draw"):

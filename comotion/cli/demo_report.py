@@ -9,8 +9,8 @@ import xarray as xr
 from comotion import __version__, report
 from comotion.config import to_dict
 from comotion.data import Trajectories
-from comotion.evaluate import Scores, calibration_curve
 from comotion.predict import FittedModel, fields
+from comotion.scoring import Scores, calibration_curve
 from comotion.systems import system
 
 CAPTIONS = {

@@ -70,7 +70,7 @@ def _hardware() -> dict[str, str]:
 
 
 def _cache() -> dict[str, str]:
-    from comotion import cache
+    from comotion.backend import cache
 
     place = cache.folder()
     if place is None:

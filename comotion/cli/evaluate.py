@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from comotion.data import Trajectories
-    from comotion.evaluate import Scores
+    from comotion.scoring import Scores
 
 DRAWS = 100
 
@@ -52,7 +52,7 @@ class Options:
 
 def run(options: Options) -> int:
     from comotion.data import read
-    from comotion.evaluate import evaluate
+    from comotion.scoring import evaluate
 
     data = read(options.data)
     scores = evaluate(_forecast(options, data), data, by_lead=options.by_lead)

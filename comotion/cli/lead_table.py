@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from comotion.evaluate import Scores
     from comotion.report import Table
+    from comotion.scoring import Scores
 
 FRAMES_AHEAD = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 

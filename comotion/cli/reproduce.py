@@ -11,8 +11,8 @@ from comotion.cli.output import as_json, note
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
-    from comotion.grid.rows import Rows
-    from comotion.paper import Found
+    from comotion.jobs.rows import Rows
+    from comotion.reproduce import Found
 
 FAILED = 1
 FIGURES = "figures"
@@ -74,11 +74,11 @@ class Options:
 
 
 def run(options: Options) -> int:
-    from comotion.grid.drive import drive
-    from comotion.grid.engine import engine
-    from comotion.grid.rows import Rows
-    from comotion.grid.scales import SCALES
-    from comotion.paper import found, runs_of, select, table
+    from comotion.jobs.engine import engine
+    from comotion.jobs.rows import Rows
+    from comotion.reproduce import found, runs_of, select, table
+    from comotion.reproduce.drive import drive
+    from comotion.reproduce.scales import SCALES
     from comotion.train.tracking import check_tracker
 
     seeds = SCALES[options.scale].seeds if options.seeds is None else options.seeds
@@ -110,8 +110,8 @@ def _figures(options: Options, rows: "Rows") -> int:
     if options.noise or options.systems or options.seeds is not None:
         raise BadInput("figures are of three balls without noise, seed 0; leave the choice out")
     from comotion.cli.reproduce_figures import figure_runs, make_models_again, write_figures
-    from comotion.grid.drive import drive
-    from comotion.grid.engine import engine
+    from comotion.jobs.engine import engine
+    from comotion.reproduce.drive import drive
 
     runs, folder = figure_runs(options.scale), options.out.resolve() / "runs"
     workers = engine(options.on, options.address, options.workers)
@@ -154,7 +154,7 @@ def _show(made: "Found", options: Options) -> None:
 
 
 def _as_dict(made: "Found") -> dict[str, Any]:
-    from comotion.evaluate import METRICS
+    from comotion.scoring import METRICS
 
     return {
         "table": made.table.label,

@@ -8,15 +8,15 @@ import xarray as xr
 
 from comotion.cli.output import note
 from comotion.data import Trajectories
-from comotion.grid.drive import OTHERS_PAUSE
-from comotion.grid.engine import AbstractEngine, Failure
-from comotion.grid.perform import Task, perform
-from comotion.grid.runs import Run
-from comotion.grid.scenes import parts_of, single_ball
-from comotion.paper import runs_of, select, table
+from comotion.jobs.engine import AbstractEngine, Failure
 from comotion.predict import fields, load
 from comotion.report import figure_png
 from comotion.report.paper_figures import bands_figure, overview_figure, single_ball_figure
+from comotion.reproduce import runs_of, select, table
+from comotion.reproduce.drive import OTHERS_PAUSE
+from comotion.reproduce.perform import Task, perform
+from comotion.reproduce.runs import Run
+from comotion.reproduce.scenes import parts_of, single_ball
 
 SYSTEMS = ("I-GPODE", "I-NODE", "I-BNODE")
 SHOWN = 3

@@ -13,7 +13,7 @@ from comotion.cli.output import as_json, note
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
-    from comotion.grid.engine import AbstractEngine
+    from comotion.jobs.engine import AbstractEngine
     from comotion.sweep.search import Study
     from comotion.sweep.space import Space
 
@@ -72,7 +72,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    from comotion.grid.engine import engine
+    from comotion.jobs.engine import engine
     from comotion.sweep.search import Study
     from comotion.sweep.settings import keep_to, settings
 
@@ -135,7 +135,7 @@ def _search(study: "Study", options: Options, workers: "AbstractEngine") -> bool
     """Makes the trials that are missing; whether one of them failed."""
     from contextlib import closing
 
-    from comotion.grid.engine import Failure
+    from comotion.jobs.engine import Failure
     from comotion.sweep.search import finished, forget_the_dead, missing, perform
 
     forget_the_dead(study)

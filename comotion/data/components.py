@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from comotion._types import FAST
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 from comotion.errors import BadInput
 
 SMALLEST_SHARE = 1e-6

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from comotion._processor import RUNS_ONCE
 from comotion._types import EXACT
-from comotion.data.batches import Window
+from comotion.backend.processor import RUNS_ONCE
+from comotion.data.windows import Window
 from comotion.layout import Layout
 
 ITERATIONS = 20

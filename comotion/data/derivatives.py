@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 from comotion.layout import Layout
 
 

@@ -13,13 +13,13 @@ from jaxtyping import Array, Bool, Float
 from comotion._types import Key
 from comotion.config import SystemConfig
 from comotion.coordinates import Actor
+from comotion.dynamics.graph import sum_over_neighbours
 from comotion.functions import (
     AbstractDraw,
     AbstractRandomFunction,
     FunctionRequest,
     make_function,
 )
-from comotion.graph import sum_over_neighbours
 from comotion.layout import Layout
 
 NOISE_ROWS = 10_000

@@ -8,8 +8,8 @@ from comotion._types import Key
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
+from comotion.dynamics.graph import AbstractGraph, Neighbours, from_both_sides
 from comotion.functions import AbstractDraw, AbstractRandomFunction
-from comotion.graph import AbstractGraph, Neighbours, from_both_sides
 from comotion.layout import Layout
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 from comotion.encode.gaussian import Belief
 
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
-from comotion.noise import standard_normal
+from comotion.backend.normal import standard_normal
 
 
 class Belief(eqx.Module):

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import FAST, Key
-from comotion.data.batches import Window, cut
+from comotion.data.windows import Window, cut
 from comotion.encode.gaussian import Belief, independent_belief
 from comotion.encode.readings import READINGS, AbstractReading
 from comotion.encode.recurrent import SMALLEST_DEVIATION

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion.coordinates import Actor, LocalFrame, local_frame
-from comotion.data.batches import Window
 from comotion.data.derivatives import finite_differences
+from comotion.data.windows import Window
 from comotion.layout import Layout
 
 TINY = 1e-12

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.data.batches import Window
 from comotion.data.components import Components
+from comotion.data.windows import Window
 from comotion.encode.base import AbstractInitialStateEncoder, FirstFrames, first_frames
 from comotion.encode.gaussian import Belief, independent_belief
 from comotion.layout import Layout

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 from comotion.encode.base import AbstractInitialStateEncoder, FirstFrames, first_frames
 from comotion.encode.gaussian import Belief
 from comotion.layout import Layout

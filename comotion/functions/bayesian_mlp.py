@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import Key
+from comotion.backend.normal import standard_normal
 from comotion.functions.base import AbstractRandomFunction, FunctionRequest
 from comotion.functions.mlp import Network, init_network, network_parameters
-from comotion.noise import standard_normal
 
 
 class BayesianMLP(AbstractRandomFunction):

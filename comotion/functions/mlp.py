@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.elementary import softplus
+from comotion.backend.fast_math import softplus
+from comotion.backend.row_batching import rowwise
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
-from comotion.rowwise import rowwise
 
 
 def lip_swish(x: Float[Array, "*n"]) -> Float[Array, "*n"]:

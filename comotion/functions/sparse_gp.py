@@ -10,13 +10,13 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
+from comotion.backend.normal import standard_normal
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Count, FunctionRequest
 from comotion.gp import KERNELS
 from comotion.gp.inducing import k_means, spread
 from comotion.gp.kernels import AbstractKernel
 from comotion.gp.linalg import JITTERS, ConditioningError, safe_cholesky, solve_lower
 from comotion.gp.pathwise import PathwiseDraw, draw_pathwise
-from comotion.noise import standard_normal
 
 
 class AbstractCovariance(eqx.Module):

@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Float
 
 from comotion._types import Key
-from comotion.elementary import cosine
+from comotion.backend.fast_math import cosine
 
 _TWO_PI = 2 * math.pi
 

@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
-from comotion.elementary import decay
+from comotion.backend.fast_math import decay
+from comotion.backend.normal import standard_normal
 from comotion.gp.features import Spectrum
-from comotion.noise import standard_normal
 
 
 class AbstractAnchoredKernel(eqx.Module):

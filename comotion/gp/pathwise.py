@@ -8,12 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, Key
-from comotion.elementary import sine
+from comotion.backend.fast_math import sine
+from comotion.backend.normal import standard_normal
+from comotion.backend.row_batching import rowwise
 from comotion.gp.features import FourierBasis, fourier_basis
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
-from comotion.noise import standard_normal
-from comotion.rowwise import rowwise
 
 VECTOR = 16
 """Numbers of 32 bits that the widest processors multiply at once."""

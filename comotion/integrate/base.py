@@ -44,7 +44,7 @@ def trajectory(
     """States at all `times`; `known` has a leading axis of one entry per interval.
 
     The backward pass keeps what the rates were called with, which is small; what is large is
-    inside the drawn functions, and those compute it again (`rowwise`).
+    inside the drawn functions, and those compute it again (`backend.row_batching`).
     """
 
     def step(states: States, interval: Interval) -> tuple[States, States]:

@@ -17,15 +17,15 @@ from numpy.typing import ArrayLike
 
 from comotion import checkpoint
 from comotion._types import FAST, Key, Keys
+from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_parts
 from comotion.config import RunConfig, from_dict, to_dict
-from comotion.data.batches import Excerpt, Grid, first, to_dataset
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
 from comotion.data.trajectories import Trajectories
-from comotion.devices import everywhere, mesh_of, one_thread_each, over_parts
+from comotion.data.windows import Excerpt, Grid, first, to_dataset
 from comotion.dynamics import InteractingDynamics, Nonlinear
+from comotion.dynamics.graph import EmptyGraph
 from comotion.errors import BadInput
-from comotion.graph import EmptyGraph
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
 from comotion.predict.start import Search

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import Key
-from comotion.data.batches import Excerpt, cut
+from comotion.backend.normal import standard_normal
+from comotion.data.windows import Excerpt, cut
 from comotion.dynamics import AbstractField
 from comotion.model import Beliefs, Model, Start
-from comotion.noise import standard_normal
 
 
 @dataclass(frozen=True)

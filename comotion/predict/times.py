@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from comotion._types import FAST
-from comotion.data.batches import Grid
 from comotion.data.scaling import Scaling
 from comotion.data.trajectories import Trajectories
+from comotion.data.windows import Grid
 from comotion.errors import BadInput
 from comotion.systems import DataShape
 

@@ -20,8 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from comotion.data import BadInput
-from comotion.evaluate import central_band
 from comotion.report import style
+from comotion.scoring import central_band
 
 MOST_ARROWS = 15
 

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from comotion.data import BadInput, Trajectories
-from comotion.evaluate import METRICS, Scores, central_band
 from comotion.report import style
+from comotion.scoring import METRICS, Scores, central_band
 
 MOST_OBJECTS = 6
 BAND_SHADES = {0.95: 0.16, 0.5: 0.34}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from comotion.paper import Found, Line
 from comotion.report import style
 from comotion.report.tables import Cell, Column, Table
+from comotion.reproduce import Found, Line
 
 NOTES = (
     "table convention: summed over objects and features, averaged over frames and sequences",

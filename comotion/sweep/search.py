@@ -14,7 +14,7 @@ from typing import Any
 from comotion.config import RunConfig, Stage
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
-from comotion.grid.scenes import parts_of
+from comotion.reproduce.scenes import parts_of
 from comotion.sweep.space import Between, Space
 from comotion.train.progress import Figures
 

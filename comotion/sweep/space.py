@@ -11,8 +11,8 @@ from typing import Any
 
 from comotion.config import Recipe, SystemConfig, replace
 from comotion.errors import BadInput
-from comotion.grid.scales import SCALES, Scale
-from comotion.grid.scenes import Scene
+from comotion.reproduce.scales import SCALES, Scale
+from comotion.reproduce.scenes import Scene
 from comotion.simulate import LEVELS
 from comotion.systems import system
 from comotion.train.recipe import recipe

@@ -14,6 +14,7 @@ from comotion.dynamics import (
     InteractingDynamics,
     JointDynamics,
 )
+from comotion.dynamics.graph import AbstractGraph, GivenGraph, NearestGraph
 from comotion.encode import (
     AbstractInitialStateEncoder,
     PropertyEncoder,
@@ -22,7 +23,6 @@ from comotion.encode import (
     smoothing_encoder,
 )
 from comotion.functions import make_function
-from comotion.graph import AbstractGraph, GivenGraph, NearestGraph
 from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps, undisturbed
 from comotion.layout import Layout
 from comotion.model import Model

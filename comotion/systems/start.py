@@ -12,9 +12,9 @@ from jaxtyping import Array, Float, Int
 from comotion._types import FAST, Key
 from comotion.config import SystemConfig
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
-from comotion.data.batches import Window
 from comotion.data.components import Components, principal_components
 from comotion.data.derivatives import finite_differences
+from comotion.data.windows import Window
 from comotion.dynamics import ACCUMULATIONS, Encounters, joint_inputs
 from comotion.errors import BadInput
 from comotion.functions import FunctionRequest

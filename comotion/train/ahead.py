@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from comotion._types import FAST
+from comotion.backend.devices import everywhere
 from comotion.config import RunConfig
-from comotion.data.batches import Dataset
-from comotion.devices import everywhere
+from comotion.data.windows import Dataset
 from comotion.model import Model
 from comotion.train.step import first_state, step_plan, train_step
 

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from comotion._types import FAST
 from comotion.config import RunConfig
-from comotion.data.batches import Dataset, Excerpt, sample_excerpts
+from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.model import Model
 from comotion.predict.fitted import CANDIDATES, draw_chunks
 from comotion.predict.start import Search

@@ -12,13 +12,13 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion._types import FAST
+from comotion.backend.devices import as_first_process, on_one, one_thread_each
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
-from comotion.data.batches import Dataset, to_dataset
 from comotion.data.denoise import denoised
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
-from comotion.devices import as_first_process, on_one, one_thread_each
+from comotion.data.windows import Dataset, to_dataset
 from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import FittedModel

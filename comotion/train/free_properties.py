@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST, Key
 from comotion.config import RunConfig
-from comotion.data.batches import Dataset, Window
 from comotion.data.derivatives import finite_differences
+from comotion.data.windows import Dataset, Window
 from comotion.gp.linalg import safe_cholesky
 from comotion.layout import Layout
 from comotion.train.rate_evidence import CENTRES, Evidence, gather, slots

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from comotion._processor import RUNS_ONCE
 from comotion._types import EXACT
+from comotion.backend.processor import RUNS_ONCE
 from comotion.coordinates import (
     AbstractAloneCoordinates,
     AbstractPairCoordinates,

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from comotion._types import FAST, Key
+from comotion.backend.devices import everywhere
 from comotion.config import RunConfig, Stage
-from comotion.data.batches import Dataset
-from comotion.devices import everywhere
+from comotion.data.windows import Dataset
 from comotion.functions import SparseGP
 from comotion.model import Model
 from comotion.objective import Bound

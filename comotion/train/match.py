@@ -16,8 +16,8 @@ from jaxtyping import Array, Bool, Float
 
 from comotion._types import FAST, Key
 from comotion.config import RunConfig, Stage
-from comotion.data.batches import Dataset, Excerpt, Window, sample_excerpts
 from comotion.data.derivatives import finite_differences
+from comotion.data.windows import Dataset, Excerpt, Window, sample_excerpts
 from comotion.dynamics import Scene
 from comotion.encode import Belief
 from comotion.model import Beliefs, Model

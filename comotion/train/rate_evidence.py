@@ -18,8 +18,8 @@ from comotion.coordinates import (
     AbstractPairCoordinates,
     Actor,
 )
-from comotion.data.batches import Window
 from comotion.data.derivatives import finite_differences
+from comotion.data.windows import Window
 from comotion.functions import SparseGP
 from comotion.gp import KERNELS
 from comotion.gp.inducing import spread

@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from comotion._processor import RUNS_ONCE
 from comotion._types import EXACT, FAST
+from comotion.backend.processor import RUNS_ONCE
 from comotion.coordinates import (
     AbstractAloneCoordinates,
     AbstractPairCoordinates,

@@ -10,9 +10,9 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import Key
+from comotion.backend.devices import mesh_for
 from comotion.config import RunConfig, Stage
-from comotion.data.batches import Dataset, Excerpt, sample_excerpts
-from comotion.devices import mesh_for
+from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.model import Model
 from comotion.objective import Bound, evidence_bound
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm

@@ -2,9 +2,9 @@
 
 import jax
 
-from comotion.data.batches import to_dataset
+from comotion.backend.devices import everywhere
 from comotion.data.trajectories import Trajectories
-from comotion.devices import everywhere
+from comotion.data.windows import to_dataset
 from comotion.predict import FittedModel
 from comotion.train.step import held_out_bound, step_plan
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from comotion._types import FAST, Key
 from comotion.config import RunConfig, SystemConfig
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 from comotion.dynamics import InteractingDynamics, Sum
 from comotion.functions import SparseGP
 from comotion.model import Model

@@ -3,10 +3,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from comotion.cache import _forget_oldest, size
+from comotion.backend.cache import _forget_oldest, size
 
 COMPILE = """
-from comotion import cache
+from comotion.backend import cache
 print(cache.enable())
 import jax
 print(jax.jit(lambda x: x + 1)(1.0))
@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_made_turns_the_cache_off(tmp_path):
 
 
 def test_once_jax_is_imported_nothing_is_changed(tmp_path):
-    late = "import jax\nfrom comotion import cache\nprint(cache.enable())"
+    late = "import jax\nfrom comotion.backend import cache\nprint(cache.enable())"
     late += "\nprint(jax.config.jax_compilation_cache_dir)"
     done = run(late, XDG_CACHE_HOME=str(tmp_path))
     assert done.stdout == "None\nNone\n"

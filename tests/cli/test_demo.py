@@ -6,7 +6,7 @@ from comotion import load
 from comotion.cli import main
 from comotion.cli.demo import MARKER, RESULTS, RUN, clear_folder
 from comotion.data import read
-from comotion.evaluate import evaluate
+from comotion.scoring import evaluate
 
 
 def test_the_demo_leaves_model_scores_pictures_and_a_page(demo):

@@ -5,7 +5,7 @@ import pytest
 from comotion import load
 from comotion.cli import main
 from comotion.data import read
-from comotion.evaluate import evaluate
+from comotion.scoring import evaluate
 
 
 @pytest.fixture(scope="module")

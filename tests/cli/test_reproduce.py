@@ -5,8 +5,8 @@ import pytest
 
 from comotion.cli import main
 from comotion.cli.reproduce_figures import figure_runs, make_models_again
-from comotion.grid.engine import AbstractEngine
-from comotion.grid.perform import Task
+from comotion.jobs.engine import AbstractEngine
+from comotion.reproduce.perform import Task
 
 
 @pytest.fixture(scope="module")

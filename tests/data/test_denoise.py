@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from jaxtyping import Array
 
-from comotion.data.batches import Window, to_dataset
 from comotion.data.denoise import denoised
 from comotion.data.scaling import identity_scaling
 from comotion.data.trajectories import Trajectories
+from comotion.data.windows import Window, to_dataset
 from comotion.layout import Layout
 from comotion.simulate import bouncing_balls
 

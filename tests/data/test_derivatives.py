@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from comotion.data import Trajectories
-from comotion.data.batches import to_dataset
 from comotion.data.derivatives import finite_differences
 from comotion.data.scaling import identity_scaling
+from comotion.data.windows import to_dataset
 from comotion.layout import Layout
 
 TIMES = np.array([0.0, 0.5, 0.7, 1.5, 2.0, 2.5])

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from comotion.data import Trajectories
-from comotion.data.batches import to_dataset
 from comotion.data.scaling import fit_scaling, unit_scaling
+from comotion.data.windows import to_dataset
 
 RNG = np.random.default_rng(0)
 

@@ -7,8 +7,8 @@ import pytest
 
 from comotion.coordinates import ALONE, PAIR
 from comotion.dynamics import InteractingDynamics, Scene, Sum
+from comotion.dynamics.graph import GivenGraph
 from comotion.functions import MLP
-from comotion.graph import GivenGraph
 from comotion.layout import Layout
 
 

@@ -9,8 +9,8 @@ from scipy.stats import ortho_group
 
 from comotion.coordinates import PAIR, Actor
 from comotion.dynamics import Scene
+from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.functions import Diagonal, SparseGP
-from comotion.graph import GivenGraph, NearestGraph
 from comotion.layout import Layout
 
 FULL = Layout(2, properties=1, controls=1)

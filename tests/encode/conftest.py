@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.data.batches import Window
+from comotion.data.windows import Window
 
 
 @pytest.fixture(scope="session")

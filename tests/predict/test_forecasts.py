@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from comotion._types import FAST
+from comotion.backend.devices import on_one
 from comotion.data import BadInput, Trajectories
-from comotion.devices import on_one
 from comotion.train.calibrate import disturbed
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from comotion.data import Trajectories
-from comotion.data.batches import Excerpt, to_dataset
 from comotion.data.scaling import identity_scaling
+from comotion.data.windows import Excerpt, to_dataset
 from comotion.dynamics import AbstractField
 from comotion.encode import Belief
 from comotion.model import Beliefs, Model

@@ -3,7 +3,7 @@ import pytest
 import xarray as xr
 
 from comotion.data import Trajectories, summarise
-from comotion.evaluate import Scores, evaluate
+from comotion.scoring import Scores, evaluate
 
 AXES = ("draw", "sequence", "time", "object", "feature")
 

@@ -5,7 +5,6 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from comotion.data import BadInput, Trajectories
-from comotion.evaluate import METRICS, calibration_curve, evaluate
 from comotion.report import (
     animate,
     calibration_figure,
@@ -14,6 +13,7 @@ from comotion.report import (
     lead_figure,
     picture_figure,
 )
+from comotion.scoring import METRICS, calibration_curve, evaluate
 
 
 def _height_at(band: PolyCollection, time: float) -> tuple[float, float]:

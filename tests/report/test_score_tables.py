@@ -4,8 +4,8 @@ import io
 import pytest
 from rich.console import Console
 
-from comotion.evaluate import CONVENTIONS, METRICS
 from comotion.report import Column, Table, comparison_table, scores_table
+from comotion.scoring import CONVENTIONS, METRICS
 
 RESULTS = Table(
     "Balls",

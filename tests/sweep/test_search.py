@@ -12,7 +12,7 @@ from comotion.cli import main
 from comotion.config import Stage, read_toml
 from comotion.data import write
 from comotion.errors import BadInput
-from comotion.grid.engine import engine
+from comotion.jobs.engine import engine
 from comotion.report.search import explained, search_figure
 from comotion.simulate import bouncing_balls
 from comotion.sweep.search import (

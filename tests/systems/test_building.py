@@ -10,13 +10,13 @@ import pytest
 
 from comotion.config import SystemConfig, replace
 from comotion.coordinates import ALONE, PAIR
-from comotion.data.batches import to_dataset
 from comotion.data.scaling import identity_scaling
+from comotion.data.windows import to_dataset
 from comotion.dynamics import Nonlinear, Scene, Weighted
+from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.encode import RecurrentEncoder, SmoothingEncoder
 from comotion.errors import BadInput
 from comotion.functions import MLP, BayesianMLP, SparseGP
-from comotion.graph import GivenGraph, NearestGraph
 from comotion.integrate import FixedSteps, Jumps
 from comotion.systems import (
     FORMS,

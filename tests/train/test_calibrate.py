@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from comotion.config import Recipe, Stage
-from comotion.data.batches import Dataset, Excerpt
+from comotion.data.windows import Dataset, Excerpt
 from comotion.model import Start
 from comotion.simulate import springs
 from comotion.train.calibrate import calibrate

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.data.batches import to_dataset
 from comotion.data.scaling import fit_scaling
 from comotion.data.trajectories import Trajectories
+from comotion.data.windows import to_dataset
 from comotion.layout import Layout
 from comotion.simulate import charged_particles
 from comotion.systems import system

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.data.batches import first
 from comotion.data.denoise import denoised
 from comotion.data.trajectories import Trajectories
+from comotion.data.windows import first
 from comotion.systems import system
 from comotion.train import recipe
 from comotion.train.fit import prepare, run_config

@@ -1,0 +1,86 @@
+"""How much work a run may be: seconds, minutes, or what was published."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from comotion.config import Recipe, Stage, SystemConfig, replace
+from comotion.reproduce.scenes import Scene
+from comotion.train.recipe import recipe
+
+MATCHING = 100
+"""Most iterations of matching in a tiny run: with fewer, networks have no use at all."""
+TABLE_DRAWS = 20
+"""Draws behind the paper's log likelihoods."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Sizes of the data and the model, and how to train."""
+
+    about: str
+    sizes: Mapping[str, Mapping[str, int]]
+    """of a scene, by its kind"""
+    recipe: str
+    draws: int = 100
+    seeds: int = 5
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    iterations: int | None = None
+    """of one short round instead of the recipe's rounds"""
+    windows: Mapping[str, int] = field(default_factory=dict)
+    """per iteration instead of the recipe's, by the kind of a scene"""
+
+    def scene(self, scene: Scene) -> Scene:
+        return dataclasses.replace(scene, **self.sizes[scene.kind])
+
+    def system(self, config: SystemConfig) -> SystemConfig:
+        return replace(config, **self.parts)
+
+    def plan(self, config: SystemConfig, scene: Scene) -> Recipe:
+        """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
+        plan = recipe(self.recipe, config, velocities_seen=scene.velocities)
+        windows = self.windows.get(scene.kind, plan.windows)
+        plan = dataclasses.replace(plan, calibration=0, windows=windows)
+        if self.iterations is None:
+            return plan
+        rate = plan.stages[0].learning_rate
+        return dataclasses.replace(
+            plan,
+            name="tiny",
+            stages=(Stage(5, self.iterations, rate),),
+            matching=min(plan.matching, MATCHING),
+            windows=self.sizes[scene.kind]["train"],
+        )
+
+
+_TINY = {"train": 10, "valid": 2, "test": 10, "frames": 40}
+_ROUND = {"train": 100, "valid": 100, "test": 100, "frames": 100}
+SCALES = {
+    "smoke": Scale(
+        about="seconds a run: to see that everything works, learns next to nothing",
+        sizes={"balls": _TINY, "charges": _TINY},
+        recipe="short",
+        draws=TABLE_DRAWS,
+        seeds=1,
+        parts={
+            "inducing_alone": 10,
+            "inducing_pair": 10,
+            "fourier_features": 8,
+            "hidden_alone": 8,
+            "hidden_pair": 8,
+        },
+        iterations=5,
+    ),
+    "fast": Scale(
+        about="minutes a run: the short recipe, 100 sequences of balls or 1000 of charges",
+        sizes={"balls": _ROUND, "charges": _ROUND | {"train": 1000}},
+        recipe="short",
+        windows={"charges": 32},  # of twenty pairs each: as much work as 100 of six
+    ),
+    "paper": Scale(
+        about="the published schedule, 50 000 iterations a run, on the published amount of data",
+        sizes={"balls": _ROUND, "charges": _ROUND | {"train": 10_000}},
+        recipe="paper",
+    ),
+}
