@@ -1,0 +1,29 @@
+"""Laws of contact: pair distance and walls, restitution, masses, with their posterior."""
+
+from comotion.contacts.bounce import Bounce, BounceLaw, Scatter
+from comotion.contacts.law import ContactLaw, Contacts, PlaneLaw, SphereLaw
+from comotion.contacts.make import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
+from comotion.contacts.posterior import Gaussian, gaussian
+from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
+
+__all__ = [
+    "AbstractSurfaces",
+    "Bounce",
+    "BounceLaw",
+    "ContactLaw",
+    "Contacts",
+    "Gaussian",
+    "Parts",
+    "Plane",
+    "PlaneLaw",
+    "Planes",
+    "Restitution",
+    "Scatter",
+    "Sphere",
+    "SphereLaw",
+    "Spheres",
+    "box",
+    "contact_law",
+    "gaussian",
+    "polygon",
+]

@@ -1,0 +1,132 @@
+"""The law of contact: where things touch and what touching does, with its posterior."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from comotion._types import Key
+from comotion.contacts.bounce import Bounce, BounceLaw
+from comotion.contacts.posterior import Gaussian
+from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
+from comotion.errors import BadInput
+
+SCENE = 3.0
+"""Prior sd of lengths, in units in which positions are about one."""
+
+
+class Contacts(eqx.Module):
+    """One drawn law of contact.
+
+    Two objects touch where their distance is the sum of their radii: one radius for all, or one
+    for each object; none, and objects pass through each other. Masses likewise.
+    """
+
+    radii: Float[Array, " r"]
+    log_masses: Float[Array, " m"]
+    planes: Planes
+    spheres: Spheres
+    pair: Bounce
+    wall: Bounce
+    rims: bool = eqx.field(static=True)
+    """whether it is the rim of an object that meets a wall, not its centre"""
+
+    @property
+    def surfaces(self) -> tuple[AbstractSurfaces, AbstractSurfaces]:
+        return self.planes, self.spheres
+
+    def reach(self, objects: int) -> Float[Array, " A"]:
+        return per_object(self.radii, objects, "radii")
+
+    def extents(self, objects: int) -> Float[Array, " A"]:
+        """How far each object reaches beyond its centre when it meets a wall."""
+        zero = jnp.zeros(objects, self.planes.anchors.dtype)
+        return self.reach(objects) if self.rims else zero
+
+    def masses(self, objects: int) -> Float[Array, " A"]:
+        return jnp.exp(per_object(self.log_masses, objects, "masses"))
+
+
+class PlaneLaw(eqx.Module):
+    """Flat walls; the posterior is over how far each is shifted along its normal and tilted."""
+
+    anchors: Float[Array, "W d"]
+    normals: Float[Array, "W d"]
+    spans: Float[Array, "W 2"]
+    moved: Gaussian
+
+    def draw(self, *, key: Key) -> Planes:
+        moved = self.moved.draw(key=key)
+        anchors = self.anchors + moved[:, :1] * self.normals
+        tilt = jnp.einsum("wt,wtd->wd", moved[:, 1:], tangents(self.normals))
+        normals = self.normals + tilt
+        return Planes(anchors, normals / _length(normals), self.spans)
+
+
+class SphereLaw(eqx.Module):
+    """Round walls; the posterior is over centre and radius."""
+
+    shapes: Gaussian
+    sides: Float[Array, " W"]
+
+    def draw(self, *, key: Key) -> Spheres:
+        shapes = self.shapes.draw(key=key)
+        return Spheres(shapes[:, :-1], shapes[:, -1], self.sides)
+
+
+class ContactLaw(eqx.Module):
+    """A distribution over laws of contact."""
+
+    radii: Gaussian
+    log_masses: Gaussian
+    planes: PlaneLaw
+    spheres: SphereLaw
+    pair: BounceLaw
+    wall: BounceLaw
+    rims: bool = eqx.field(static=True)
+
+    @property
+    def spatial(self) -> int:
+        return self.planes.anchors.shape[1]
+
+    def draw(self, *, key: Key) -> Contacts:
+        radii, masses, planes, spheres, pair, wall = jax.random.split(key, 6)
+        return Contacts(
+            radii=self.radii.draw(key=radii),
+            log_masses=self.log_masses.draw(key=masses),
+            planes=self.planes.draw(key=planes),
+            spheres=self.spheres.draw(key=spheres),
+            pair=self.pair.draw(self.spatial, key=pair),
+            wall=self.wall.draw(self.spatial, key=wall),
+            rims=self.rims,
+        )
+
+    def kl(self) -> Float[Array, ""]:
+        """From a broad prior in units of the scene."""
+        geometry = self.radii.kl(0.0, SCENE) + self.spheres.shapes.kl(0.0, SCENE)
+        flat = self.planes.moved.kl(0.0, SCENE)
+        return geometry + flat + self.log_masses.kl(0.0, 1.0) + self.pair.kl() + self.wall.kl()
+
+
+def per_object(values: Float[Array, " r"], objects: int, what: str) -> Float[Array, " A"]:
+    if values.shape[0] not in (1, objects):
+        raise BadInput(
+            f"the contact law has {what} for {values.shape[0]} objects, but there are {objects}; "
+            "forecast the objects it was learned from, or learn one radius for all"
+        )
+    return jnp.broadcast_to(values, (objects,))
+
+
+def tangents(normals: Float[Array, "W d"]) -> Float[Array, "W d-1 d"]:
+    """Unit vectors across each normal."""
+    if normals.shape[1] == 2:
+        return jnp.stack([-normals[:, 1], normals[:, 0]], axis=1)[:, None]
+    # The axis the normal has least of is far from parallel to it.
+    axis = jax.nn.one_hot(jnp.argmin(jnp.abs(normals), axis=1), 3, dtype=normals.dtype)
+    first = jnp.cross(normals, axis)
+    first = first / _length(first)
+    return jnp.stack([first, jnp.cross(normals, first)], axis=1)
+
+
+def _length(vectors: Float[Array, "W d"]) -> Float[Array, "W 1"]:
+    return jnp.sqrt(jnp.sum(vectors**2, axis=1, keepdims=True))
