@@ -1,0 +1,147 @@
+"""What is predicted at rolling origins: a Gaussian in closed form, or draws.
+
+Both answer for every row (an object at an origin), lead and coordinate; see `rolling.Origins`.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import scoringrules
+from jaxtyping import Float
+
+Cells = Float[np.ndarray, "R H d"]
+
+
+class AbstractPredictive(ABC):
+    """The predictive distribution of observations, measurement noise included."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Cells: ...
+
+    @abstractmethod
+    def __getitem__(self, rows: slice) -> "AbstractPredictive":
+        """Some of the rows."""
+
+    @abstractmethod
+    def sample(self, draws: int) -> Float[np.ndarray, "L R H d"]:
+        """So many draws; the same ones each time."""
+
+    @abstractmethod
+    def crps(self, truth: Cells) -> Cells:
+        """Continuous ranked probability score of each coordinate."""
+
+    @abstractmethod
+    def band(self, level: float) -> tuple[Cells, Cells]:
+        """Lower and upper edge of the central band of each coordinate."""
+
+    @abstractmethod
+    def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:
+        """Joint over the coordinates of a point, in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPaths(AbstractPredictive):
+    """A Gaussian per row and lead, its coordinates perhaps correlated."""
+
+    centre: Cells
+    covariance: Float[np.ndarray, "R H d d"]
+
+    @classmethod
+    def independent(cls, mean: Cells, sd: Cells) -> "GaussianPaths":
+        return cls(mean, sd[..., None] ** 2 * np.eye(mean.shape[-1]))
+
+    @property
+    def mean(self) -> Cells:
+        return self.centre
+
+    @property
+    def sd(self) -> Cells:
+        return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+
+    def __getitem__(self, rows: slice) -> "GaussianPaths":
+        return GaussianPaths(self.mean[rows], self.covariance[rows])
+
+    def sample(self, draws: int) -> Float[np.ndarray, "L R H d"]:
+        R, _, d = self.mean.shape
+        # One standard normal for all leads of a path: it stays on its side of the mean.
+        normal = np.random.default_rng(0).standard_normal((draws, R, 1, d))
+        return self.mean + np.einsum("rhij,lrkj->lrhi", np.linalg.cholesky(self.covariance), normal)
+
+    def crps(self, truth: Cells) -> Cells:
+        return np.asarray(scoringrules.crps_normal(truth, self.mean, self.sd))
+
+    def band(self, level: float) -> tuple[Cells, Cells]:
+        half_width = NormalDist().inv_cdf(0.5 + level / 2) * self.sd
+        return self.mean - half_width, self.mean + half_width
+
+    def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:
+        L = np.linalg.cholesky(self.covariance)
+        return _standard_log_density(_whitened(truth - self.mean, L)) - _log_volume(L)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPaths(AbstractPredictive):
+    """Draws of observations."""
+
+    draws: Float[np.ndarray, "L R H d"]
+
+    @property
+    def mean(self) -> Cells:
+        return self.draws.mean(axis=0, dtype=np.float64)
+
+    def __getitem__(self, rows: slice) -> "SampledPaths":
+        return SampledPaths(self.draws[:, rows])
+
+    def sample(self, draws: int) -> Float[np.ndarray, "L R H d"]:
+        return self.draws[:draws]
+
+    def crps(self, truth: Cells) -> Cells:
+        # The fair estimator: its mean does not depend on how many draws there are, so it may
+        # stand beside the closed form of a Gaussian.
+        return np.asarray(
+            scoringrules.crps_ensemble(
+                truth, self.draws.astype(np.float64), m_axis=0, estimator="pwm"
+            )
+        )
+
+    def band(self, level: float) -> tuple[Cells, Cells]:
+        """Quantiles at rank p (L + 1): few draws do not make bands look overconfident."""
+        tail = (1 - level) / 2
+        low, high = np.quantile(self.draws, [tail, 1 - tail], axis=0, method="weibull")
+        return low, high
+
+    def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:
+        """A Gaussian kernel around each draw, its width by Scott's rule from their covariance."""
+        count, _, _, d = self.draws.shape
+        centred = self.draws - self.mean
+        covariance = np.einsum("lrhi,lrhj->rhij", centred, centred) / (count - 1)
+        width = count ** (-1 / (d + 4))
+        L = width * np.linalg.cholesky(covariance + _jitter(covariance))
+        kernels = _standard_log_density(_whitened(truth - self.draws, L))
+        top = kernels.max(axis=0)
+        mean = np.exp(kernels - top).mean(axis=0)
+        return top + np.log(mean) - _log_volume(L)
+
+
+def _whitened(
+    errors: Float[np.ndarray, "*S d"], L: Float[np.ndarray, "R H d d"]
+) -> Float[np.ndarray, "*S d"]:
+    return np.einsum("rhij,...rhj->...rhi", np.linalg.inv(L), errors)
+
+
+def _standard_log_density(white: Float[np.ndarray, "*S d"]) -> Float[np.ndarray, "*S"]:
+    return -0.5 * (white**2 + np.log(2 * np.pi)).sum(axis=-1)
+
+
+def _log_volume(L: Float[np.ndarray, "R H d d"]) -> Float[np.ndarray, "R H"]:
+    return np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
+
+
+def _jitter(covariance: Float[np.ndarray, "R H d d"]) -> Float[np.ndarray, "R H d d"]:
+    """Draws on a line, or all the same, still have a density: a very sharp one."""
+    d = covariance.shape[-1]
+    size = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / d
+    return (1e-9 * size + 1e-18) * np.eye(d)

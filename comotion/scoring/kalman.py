@@ -1,0 +1,123 @@
+"""Kalman filters per axis: the strongest forecasts that know of nobody else and of no place.
+
+Observation noise and process noise are found by maximum likelihood on training tracks.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.optimize import minimize
+from jaxtyping import Array, Float
+
+from comotion.data import Trajectories
+from comotion.scoring.distributions import GaussianPaths
+from comotion.scoring.kalman_filter import Driven, Parameters, run_filter
+from comotion.scoring.references import AbstractReference, last_state
+from comotion.scoring.rolling import Origins, Protocol
+from comotion.scoring.tracks import Tracks, Units, at_origins, pieces, rms_speed, rows, units_of
+
+START_NOISE = 0.05  # of a median step: tracks are smooth, so noise is far smaller than a step
+START_PUSH = 0.1
+START_RATES = (0.05, 0.5)  # per frame
+SLOWEST, FASTEST = 1e-4, 4.0
+SMALLEST_NOISE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class AbstractKalman(AbstractReference):
+    """A filter; a subclass says what white noise drives and whether velocities decay."""
+
+    parameters: Parameters
+    units: Units
+    speed: float
+    log_likelihood: float  # per measurement, in the data's units
+
+    driven: ClassVar[Driven]
+    damped: ClassVar[bool]
+
+    @classmethod
+    def fit(cls, data: Trajectories, protocol: Protocol) -> "AbstractKalman":
+        units = units_of(data)
+        tracks = pieces(data, units)
+        speed = rms_speed(tracks)
+        rates = START_RATES if cls.driven == "acceleration" else START_RATES[:1]
+        found = [_maximise(tracks, speed, rate, cls.driven, cls.damped) for rate in rates]
+        parameters, likelihood = max(found, key=lambda one: float(one[1]))
+        return cls(parameters, units, speed, float(likelihood) - np.log(units.length))
+
+    @property
+    def observation_noise(self) -> float:
+        """Standard deviation of measured positions, in the data's units."""
+        return float(self.parameters.noise[0]) * self.units.length
+
+    def forecast(self, origins: Origins) -> GaussianPaths:
+        shape = origins.future.shape
+        start = last_state(origins)[0]
+        tracks = at_origins(origins, start, self.units)
+        mean, variance, _ = run_filter(self.parameters, tracks, self.speed, self.driven)
+        sd = jnp.sqrt(variance + self.parameters.noise[0] ** 2)
+        mean, sd = (rows(cells, shape) * self.units.length for cells in (mean, sd))
+        return GaussianPaths.independent(mean + start[:, None], sd)
+
+
+class OUAcceleration(AbstractKalman):
+    """Accelerations persist for a while, velocities decay: most things that move by themselves."""
+
+    driven = "acceleration"
+    damped = True
+
+
+class DampedVelocity(AbstractKalman):
+    """Velocities are pushed and forgotten: what comes to rest, or jitters about."""
+
+    driven = "velocity"
+    damped = True
+
+
+class WhiteAcceleration(AbstractKalman):
+    """Velocities change by independent pushes only: constant velocity with learned noise."""
+
+    driven = "velocity"
+    damped = False
+
+
+def _maximise(
+    tracks: Tracks, speed: float, rate: float, driven: Driven, damped: bool
+) -> tuple[Parameters, Float[Array, ""]]:
+    m = tracks.values.shape[1]
+    start = [*np.log([START_NOISE] * m), np.log(START_PUSH), _to_free(0.01), _to_free(rate)]
+    free, loss = _search(jnp.asarray(start), tracks, jnp.asarray(speed), driven, damped)
+    return _parameters(free, damped), -loss
+
+
+@partial(jax.jit, static_argnames=("driven", "damped"))
+def _search(
+    start: Float[Array, " k"],
+    tracks: Tracks,
+    speed: Float[Array, ""],
+    driven: Driven,
+    damped: bool,
+) -> tuple[Float[Array, " k"], Float[Array, ""]]:
+    def loss(free: Float[Array, " k"]) -> Float[Array, ""]:
+        return -run_filter(_parameters(free, damped), tracks, speed, driven)[2]
+
+    found = minimize(loss, start, method="BFGS", options={"maxiter": 60, "gtol": 1e-4})
+    return found.x, found.fun
+
+
+def _parameters(free: Float[Array, " k"], damped: bool) -> Parameters:
+    """From free numbers: noise above a floor, rates within what frames can show."""
+    noise = SMALLEST_NOISE + jnp.exp(free[:-3])
+    share = jax.nn.sigmoid(free[-2:])
+    damping, forgetting = jnp.exp(np.log(SLOWEST) + share * np.log(FASTEST / SLOWEST))
+    damping = damping if damped else jnp.full_like(damping, SLOWEST)
+    return Parameters(noise, jnp.exp(free[-3]), damping, forgetting)
+
+
+def _to_free(rate: float) -> float:
+    share = np.log(rate / SLOWEST) / np.log(FASTEST / SLOWEST)
+    return float(np.log(share / (1 - share)))
