@@ -1,0 +1,1 @@
+"""The only room that looks at data to set numbers."""

@@ -1,0 +1,180 @@
+"""Hard contacts found in data: pair distance, walls, restitution, masses; or why there are none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from comotion.contacts import ContactLaw, Parts, Plane, Restitution, Sphere, contact_law
+from comotion.initialise.bounces import Speeds, fit_restitution
+from comotion.initialise.curves import Curves, along, curves_of, without
+from comotion.initialise.enclosure import find_enclosure
+from comotion.initialise.flights import Flights, find_flights, straightened
+from comotion.initialise.hinges import hinged
+from comotion.initialise.jumps import Jumps, bent_by, find_jumps, find_pairs, relative_curve
+from comotion.initialise.pair_sizes import PairSizes, fit_masses, fit_sizes
+from comotion.initialise.tracks import Tracks, noise_scale
+from comotion.initialise.walls import find_walls, normals_at
+
+FEWEST_FRAMES = 8
+MOST = 5000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A law, or None and the reason; and in which intervals whose velocity jumped."""
+
+    law: ContactLaw | None
+    reason: str
+    eventful: Bool[np.ndarray, "P J A"]
+    """intervals in which a contact of the law fell"""
+    straight: Tracks
+    """the tracks without noise, as flights from contact to contact"""
+
+
+def find_contacts(
+    tracks: Tracks, accelerations: Float[np.ndarray, "P N A d"] | None = None, *, seed: int = 0
+) -> Finding:
+    """Positions are enough; velocities help. Missing frames, absent objects, gaps are ordinary.
+
+    `accelerations` are those of a smooth law along the tracks: jumps are then looked for in what
+    it leaves.
+
+    What is refused: jumps that lie on no surface, and surfaces that objects are found behind.
+    """
+    P, N, A, d = tracks.positions.shape
+    if d not in (2, 3) or N < FEWEST_FRAMES:
+        reason = f"contacts are looked for in 2 or 3 dimensions and {FEWEST_FRAMES} frames or more"
+        return Finding(None, reason, np.zeros((P, max(N - 1, 0), A), bool), tracks)
+    curves = curves_of(tracks, accelerations)
+    left = without(tracks, curves)
+    noise = noise_scale(left)
+    flights = find_flights(left, noise)
+    jumps = find_jumps(flights, curves, A)
+    straight = along(straightened(left, flights), curves)
+    step = float(np.nanmedian(np.diff(tracks.times, axis=1)))
+    masses = fit_masses(find_pairs(jumps, flights, curves, step, None), A)
+    pairs, alone, _ = find_pairs(jumps, flights, curves, step, masses.ratio)
+    rng = np.random.default_rng(seed)
+    pairs, alone = (_some(part, rng) for part in (pairs, alone))
+    # Only what looks like contacts is worth a closer look.
+    if fit_sizes(pairs, straight.positions, len(jumps)).radii is not None:
+        pairs = _bent_again(hinged(pairs, flights, left, noise), curves, flights)
+    sizes = fit_sizes(pairs, straight.positions, len(jumps))
+    walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
+    if walls:
+        alone = _bent_again(hinged(alone, flights, left, noise), curves, flights)
+        walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
+    scatters = tracks.velocities is not None
+    bounce = _wall_restitution(alone, walls, members, scatters)
+    eventful = np.zeros((P, N - 1, A), bool)
+    where = f"{len(alone)} sudden changes of velocity of single objects lie on no surface"
+    if not walls:
+        enclosure = find_enclosure(tracks)
+        if enclosure.wall is not None:
+            walls, bounce, eventful = [enclosure.wall], enclosure.restitution, enclosure.touching
+        where = f"{where}, and {enclosure.reason}"
+    if sizes.radii is None and not walls:
+        return Finding(None, f"{sizes.reason}, and no wall: {where}", eventful, straight)
+    touches = sizes.radii is not None
+    law = contact_law(
+        Parts(
+            d,
+            walls,
+            radii=() if sizes.radii is None else sizes.radii,
+            radii_covariance=sizes.covariance,
+            log_masses=masses.logs if touches else (0.0,),
+            log_masses_covariance=masses.covariance if touches else None,
+            pair=_pair_restitution(pairs, sizes, scatters),
+            wall=bounce,
+        )
+    )
+    at_walls = alone[np.any([*members, np.zeros(len(alone), bool)], axis=0)]
+    eventful = eventful | _eventful([pairs[sizes.belongs], at_walls], tracks)
+    return Finding(law, _summary(jumps, pairs[sizes.belongs], at_walls, walls), eventful, straight)
+
+
+def _bent_again(jumps: Jumps, curves: Curves, flights: Flights) -> Jumps:
+    return bent_by(jumps, *relative_curve(curves, flights, jumps))
+
+
+def _some(jumps: Jumps, rng: np.random.Generator) -> Jumps:
+    """More tell nothing new."""
+    return jumps if len(jumps) <= MOST else jumps[rng.permutation(len(jumps))[:MOST]]
+
+
+def _visited(straight: Tracks) -> Float[np.ndarray, "K d"]:
+    places = straight.positions.reshape(-1, straight.positions.shape[-1])
+    return places[np.isfinite(places).all(axis=1)]
+
+
+def _pair_restitution(pairs: Jumps, sizes: PairSizes, scatters: bool) -> Restitution:
+    chosen = pairs[sizes.belongs]
+    if sizes.radii is None or not len(chosen):
+        return Restitution()
+    distance = np.linalg.norm(chosen.place, axis=1, keepdims=True)
+    line = chosen.place / distance
+    speeds = _speeds(chosen, -line, chosen.variance / distance[:, 0] ** 2)
+    return fit_restitution(*speeds, scatters=scatters)
+
+
+def _wall_restitution(
+    alone: Jumps,
+    walls: list[Plane | Sphere],
+    members: list[Bool[np.ndarray, " K"]],
+    scatters: bool,
+) -> Restitution:
+    if not walls:
+        return Restitution()
+    chosen = [alone[on] for on in members]
+    speeds = [
+        _speeds(jumps, normals_at(wall, jumps.place), np.zeros(len(jumps)))
+        for jumps, wall in zip(chosen, walls, strict=True)
+    ]
+    normal, sliding = (_joined(list(side)) for side in zip(*speeds, strict=True))
+    return fit_restitution(normal, sliding, scatters=scatters)
+
+
+def _speeds(
+    jumps: Jumps, outward: Float[np.ndarray, "K d"], angle_variance: Float[np.ndarray, " K"]
+) -> tuple[Speeds, Speeds]:
+    """Along the normal (closing, parting) and across it, along the way it slid before."""
+    closing = (jumps.before * outward).sum(axis=1)
+    parting = -(jumps.after * outward).sum(axis=1)
+    sliding = jumps.before - closing[:, None] * outward
+    speed = np.linalg.norm(sliding, axis=1)
+    ahead = sliding / np.maximum(speed, 1e-300)[:, None]
+    after = (jumps.after * ahead).sum(axis=1)
+    variances = jumps.before_variance, jumps.after_variance
+    # A speed is never negative: noise alone makes one, and its square is taken out.
+    slid = np.sqrt(np.maximum(speed**2 - jumps.before_variance, 0.0))
+    clear = slid**2 > 9 * jumps.before_variance
+    across = Speeds(speed[clear], after[clear], *(v[clear] for v in variances))
+    tilted = angle_variance * slid**2
+    return Speeds(closing, parting, *(v + tilted for v in variances)), across
+
+
+def _joined(parts: list[Speeds]) -> Speeds:
+    names = ("before", "after", "before_variance", "after_variance")
+    return Speeds(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _eventful(parts: list[Jumps], tracks: Tracks) -> Bool[np.ndarray, "P J A"]:
+    P, N, A, _ = tracks.positions.shape
+    mask = np.zeros((P, N - 1, A), bool)
+    for jumps in parts:
+        times = tracks.times[jumps.sequence]
+        later = np.where(np.isfinite(times), times, np.inf) <= jumps.time[:, None]
+        interval = (later.sum(axis=1) - 1).clip(0, N - 2)
+        mask[jumps.sequence, interval, jumps.object] = True
+        pair = jumps.other >= 0
+        mask[jumps.sequence[pair], interval[pair], jumps.other[pair]] = True
+    return mask
+
+
+def _summary(jumps: Jumps, pairs: Jumps, walls: Jumps, found: Sequence[Plane | Sphere]) -> str:
+    rest = len(jumps) - 2 * len(pairs) - len(walls)
+    return (
+        f"{len(pairs)} contacts of pairs, {len(walls)} with {len(found)} walls, {rest} other jumps"
+    )
