@@ -62,8 +62,8 @@ def _plan(config: SystemConfig) -> Recipe:
     short = quick(config)
     rate = short.stages[0].learning_rate
     stages = tuple(Stage(horizon, steps, rate, "cosine") for horizon, steps in ROUNDS)
-    matching = TEACHING if config.properties == "inferred" else 0
-    return dataclasses.replace(short, matching=matching, stages=stages, calibration=CALIBRATION)
+    teaching = TEACHING if config.properties == "inferred" else 0
+    return dataclasses.replace(short, pretrain=teaching, stages=stages, calibration=CALIBRATION)
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ RECIPE = Recipe(
     stages=(Stage(3, 300, 5e-3), Stage(8, 300, 5e-3), Stage(15, 400, 5e-3, decay="cosine")),
     windows=32,
     clip=0.5,
-    warm_start=True,
+    regression=True,
     kernel_rate=0.1,
     tolerance=0.1,
 )
@@ -62,8 +62,7 @@ def errors_ahead(forecast: np.ndarray, truth: np.ndarray, seen: int) -> dict[str
 def main() -> None:
     train, test = pictures()
     config = run_config("I-GPODE-S", RECIPE, SEED, PARTS)
-    key_start, _ = jax.random.split(jax.random.key(SEED))  # as `fit` splits it
-    untrained, _ = prepare(train, config, key=key_start)
+    untrained, _ = prepare(train, config, key=jax.random.key(SEED))
     start = time.perf_counter()
     trained = cm.fit(train, system=config.system, recipe=RECIPE, seed=SEED)
     seconds = time.perf_counter() - start

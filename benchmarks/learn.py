@@ -92,7 +92,7 @@ def measure(case: Case) -> None:
     train, test = scene(case.data)
     plan = quick(case.config)
     config = run_config(case.config, plan, SEED, {})
-    blank = dataclasses.replace(plan, warm_start=False, matching=0)
+    blank = dataclasses.replace(plan, regression=False, pretrain=0)
     cold = dataclasses.replace(config, recipe=blank)
     before, _ = prepare(train, cold, key=jax.random.key(SEED))
     start = time.perf_counter()

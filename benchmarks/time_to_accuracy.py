@@ -38,6 +38,7 @@ from comotion.cli.demo import DEMO_SYSTEM  # noqa: E402
 from comotion.config import Recipe, RunConfig, Stage  # noqa: E402
 from comotion.data import Trajectories  # noqa: E402
 from comotion.data.windows import Dataset  # noqa: E402
+from comotion.initialise import initialise  # noqa: E402
 from comotion.model import Model  # noqa: E402
 from comotion.predict import FittedModel  # noqa: E402
 from comotion.reproduce.floor import floor_forecast  # noqa: E402
@@ -46,7 +47,7 @@ from comotion.scoring import Scores, evaluate  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
 from comotion.train.ahead import compiling_steps  # noqa: E402
 from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402
-from comotion.train.fit import run_config, started, unstarted  # noqa: E402
+from comotion.train.fit import run_config, untrained  # noqa: E402
 from comotion.train.loop import Loop  # noqa: E402
 from comotion.train.progress import Figures, Silent  # noqa: E402
 from comotion.train.step import first_state  # noqa: E402
@@ -109,11 +110,12 @@ def measure(parts: str, noise: str, seed: int) -> None:
 
 def learn(train: Trajectories, parts: str, seed: int) -> Learned:
     config = _configured(parts, seed)
-    key_start, key_train = jax.random.split(jax.random.key(seed))
+    key_build, key_start, key_train = jax.random.split(jax.random.key(seed), 3)
     with one_thread_each():
-        fitted, dataset = unstarted(train, config)
+        fitted, dataset = untrained(train, config, key=key_build)
         with compiling_steps(config, fitted.model, dataset):
-            state = first_state(started(fitted.shape, config, dataset, key=key_start))
+            model = initialise(fitted.model, dataset, config.recipe, key=key_start)
+        state = first_state(model)
         watcher = SetAside(EVERY[parts])
         loop = watcher.loop = Loop(config, dataset, None, watcher, None, "", state)
         loop.run(key=key_train)

@@ -38,7 +38,7 @@ class Without:
 
 ACCURACY = {
     "everything": Without(),
-    "warm start": Without("q(U) by regression on smoothed rates", recipe={"warm_start": False}),
+    "warm start": Without("q(U) by regression on smoothed rates", recipe={"regression": False}),
     "tolerance": Without("trajectories may be a little off", recipe={"tolerance": 0.0}),
     "velocity tolerance": Without("more so for velocities", recipe={"velocity_tolerance": 0.0}),
     "slow kernels": Without("kernels learn at a tenth of the rate", recipe={"kernel_rate": 1.0}),
@@ -46,13 +46,12 @@ ACCURACY = {
     "smoother": Without("initial states by regression, no network", system={"encoder": "gru"}),
     "radial f_b": Without("f_b in the frame of the pair", system={"pair": "relative"}),
     "mirrored f_s": Without("one law for each axis", system={"alone": "raw"}),
-    "events": Without("half the inducing inputs on collisions", system={"events": 0.0}),
     "calibration": Without("pushes for what the law leaves open", recipe={"calibration": 0}),
     "candidates": Without("starts that lead through the first frames", forecast={"candidates": 1}),
 }
 STARTS = {
     "nothing": Without(),
-    "a regression": Without(recipe={"warm_start": True, "matching": 300, "kernel_rate": 0.1}),
+    "a regression": Without(recipe={"regression": True, "pretrain": 300, "kernel_rate": 0.1}),
 }
 HALF = ((16, 150),)
 ROUNDS = {

@@ -21,7 +21,6 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "encoder_frames": (1, None),
     "inducing_alone": (1, None),
     "inducing_pair": (1, None),
-    "events": (0, 1),
     "fourier_features": (1, None),
     "hidden_decoder": (1, None),
     "hidden_alone": (1, None),
@@ -35,13 +34,22 @@ RANGES: dict[str, tuple[float, float | None]] = {
     "windows": (1, None),
     "draws": (1, None),
     "clip": (0, None),
-    "matching": (0, None),
+    "pretrain": (0, None),
     "start_noise": (1e-9, None),
     "tolerance": (0, None),
     "velocity_tolerance": (0, None),
     "seed": (0, None),
 }
 """Smallest and largest values of the fields that have them."""
+
+
+RENAMED = {
+    "warm_start": "regression",
+    "matching": "pretrain",
+    "free_properties": "find_properties",
+}
+RETIRED = {"events"}
+"""What fields were called in files of earlier versions, and those that decide nothing any more."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +121,6 @@ class SystemConfig:
     """inducing inputs of f_s; a joint system has as many parameters as f_s and f_b together"""
     inducing_pair: int = 250
     """inducing inputs of f_b"""
-    events: float = 0.5
-    """share of the data for placing inducing inputs taken where rates are largest"""
     fourier_features: int = 256
     hidden_alone: int = 256
     """hidden units of f_s when it is a network"""
@@ -153,12 +159,12 @@ class Recipe:
     """largest norm of a gradient per observed value; 0: no limit"""
     kernel_rate: float = 1.0
     """learning rate of kernels, inducing inputs and property encoder, as a share of the rest's"""
-    warm_start: bool = False
+    regression: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
-    matching: int = 0
+    pretrain: int = 0
     """iterations of fitting rates and initial states directly, before trajectories are followed"""
-    free_properties: bool = False
-    """find inferred properties as free numbers first; matching then teaches the encoder those"""
+    find_properties: bool = False
+    """find inferred properties as free numbers first; pretraining then teaches the encoder those"""
     start_noise: float = 0.01
     """share of a feature's variance that its observation noise starts with"""
     tolerance: float = 0.0
@@ -200,6 +206,7 @@ def from_dict(kind: type, fields: Any, where: str = "config") -> Any:
     known = ", ".join(sorted(hints))
     if not isinstance(fields, dict):
         raise BadInput(f"{where}: expected a table of {known}, got {fields!r}")
+    fields = {RENAMED.get(name, name): fields[name] for name in fields if name not in RETIRED}
     for name in fields:
         if name not in hints:
             raise BadInput(f"{where}: unknown field '{name}'; the fields are {known}")

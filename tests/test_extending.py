@@ -22,14 +22,14 @@ from comotion import simulate
 from comotion.cli import main
 from comotion.config import Recipe, RunConfig, SystemConfig, from_dict
 from comotion.coordinates import ALONE, PAIR, Actor
+from comotion.coordinates.layout import Layout
 from comotion.data import Trajectories, read
 from comotion.data.windows import Excerpt
-from comotion.dynamics import ACCUMULATIONS, InteractingDynamics
+from comotion.dynamics import ACCUMULATIONS, AccumulationSizes, InteractingDynamics
 from comotion.dynamics.accumulate import Messages, SumRule
 from comotion.errors import BadInput
-from comotion.functions import FUNCTIONS, FunctionRequest
+from comotion.functions import FUNCTIONS, Capacity
 from comotion.gp import KERNELS
-from comotion.layout import Layout
 from comotion.objective import evidence_bound
 from comotion.predict import load
 from comotion.systems import system
@@ -207,10 +207,8 @@ def test_the_new_kernel_is_the_matern_kernel_of_seven_halves_with_its_spectrum()
 
 @pytest.mark.usefixtures("guide")
 def test_the_new_function_draws_straight_lines_whose_kl_vanishes_at_the_prior():
-    request = FunctionRequest(
-        np.zeros((1, 3)), np.array([2.0, 5.0]), "alone", Layout(2), SystemConfig()
-    )
-    linear = FUNCTIONS["linear"].from_request(request, key=KEY)
+    linear = FUNCTIONS["linear"].build(3, 2, Capacity(), key=KEY)
+    linear = linear.adapted_to(np.zeros((1, 3)), np.array([2.0, 5.0]), key=KEY)
     first, second = (linear.draw(key=jax.random.key(seed)) for seed in (1, 2))
     x, y = jnp.asarray(np.random.default_rng(0).normal(size=(2, 4, 3)), jnp.float32)
     np.testing.assert_allclose(first(x + y), first(x) + first(y), rtol=1e-4, atol=1e-5)
@@ -228,7 +226,8 @@ def test_the_new_accumulation_lies_between_sum_and_mean():
     received = jnp.asarray(rng.normal(size=(3, 2, 4)), jnp.float32)
     heard = jnp.asarray([[True, True], [True, False], [False, False]])
     messages = Messages(states, received, heard, actors, actors)
-    crowd = ACCUMULATIONS["crowd"].from_requests({}, key=KEY)
+    sizes = AccumulationSizes(5, 4, 2, function=lambda *_: pytest.fail("it needs no function"))
+    crowd = ACCUMULATIONS["crowd"].build(sizes, key=KEY)
 
     def with_power(power):
         changed = eqx.tree_at(lambda c: c.power, crowd, jnp.asarray(power, jnp.float32))

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from comotion.config import Recipe
 from comotion.data import Trajectories
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import Excerpt, to_dataset
 from comotion.dynamics import AbstractField
+from comotion.initialise import initialise
 from comotion.model import Model
-from comotion.systems import build, data_shape, start_from_data, state_layout, system
+from comotion.systems import build, data_shape, system
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -35,8 +37,7 @@ def model() -> Model:
     data = Trajectories.from_arrays(VALUES, TIMES)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(4, 0))
-    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
-    return build(config, shape, start, key=KEY)
+    return initialise(build(config, shape, key=KEY), dataset, Recipe(start_noise=1.0), key=KEY)
 
 
 @eqx.filter_jit

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from comotion.config import Recipe
 from comotion.data import Trajectories
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import Excerpt, to_dataset
+from comotion.initialise import initialise
 from comotion.objective import evidence_bound
-from comotion.systems import build, data_shape, start_from_data, state_layout, system
+from comotion.systems import build, data_shape, system
 
 KEY = jax.random.key(0)
 SEQUENCES = 6
@@ -32,8 +34,8 @@ def tiny_model(data, **parts):
     config = system("I-GPODE/with-globals", **sizes, **parts)
     shape = data_shape(data)
     dataset = to_dataset(data, identity_scaling(4, 0))
-    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
-    return build(config, shape, start, key=KEY), Excerpt(dataset.windows, dataset.windows)
+    model = initialise(build(config, shape, key=KEY), dataset, Recipe(start_noise=1.0), key=KEY)
+    return model, Excerpt(dataset.windows, dataset.windows)
 
 
 def in_64_bits(tree):

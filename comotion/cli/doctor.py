@@ -98,7 +98,8 @@ def check_gaussian_process() -> None:
 
     key = jax.random.key(0)
     x = np.linspace(-2.0, 2.0, 8)[:, None]
-    process = SparseGP.init(x, out_size=1, num_inducing=8, key=key, posterior_sd=1e-6)
+    process = SparseGP.init(1, out_size=1, num_inducing=8, key=key, posterior_sd=1e-6)
+    process = process.adapted_to(x, np.ones(1), key=key)
     whitened = jax.random.normal(key, (8, 1), FAST)
     process = eqx.tree_at(lambda p: p.mean, process, whitened)
     places = process.inducing_inputs

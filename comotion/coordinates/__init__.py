@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, RawAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
+from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import (
     LocalFrame,
     central_pair,
@@ -13,7 +14,6 @@ from comotion.coordinates.pair import (
     raw_pair,
     relative_pair,
 )
-from comotion.layout import Layout
 
 __all__ = [
     "ALONE",

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion.coordinates.base import AbstractAloneCoordinates, Actor
+from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractDraw
-from comotion.layout import Layout
 
 
 class RawAlone(AbstractAloneCoordinates):

@@ -11,8 +11,8 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
+from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractDraw
-from comotion.layout import Layout
 
 
 class Actor(eqx.Module):

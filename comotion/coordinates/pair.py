@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion.coordinates.base import AbstractPairCoordinates, Actor
-from comotion.layout import Layout
+from comotion.coordinates.layout import Layout
 
 TINY = 1e-12
 

@@ -2,7 +2,7 @@
 
 from comotion.dynamics.accumulate import (
     AbstractAccumulation,
-    Encounters,
+    AccumulationSizes,
     Nonlinear,
     Sum,
     Weighted,
@@ -16,7 +16,7 @@ __all__ = [
     "AbstractAccumulation",
     "AbstractDynamics",
     "AbstractField",
-    "Encounters",
+    "AccumulationSizes",
     "InteractingDynamics",
     "InteractingField",
     "JointDynamics",

@@ -1,7 +1,7 @@
 """How the messages an object receives become one rate."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -11,36 +11,23 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
-from comotion.config import SystemConfig
 from comotion.coordinates import Actor
 from comotion.dynamics.graph import sum_over_neighbours
-from comotion.functions import (
-    AbstractDraw,
-    AbstractRandomFunction,
-    FunctionRequest,
-    make_function,
-)
-from comotion.layout import Layout
+from comotion.functions import AbstractDraw, AbstractRandomFunction
 
 NOISE_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Encounters:
-    """Who hears whom in the data: what the functions of an accumulation may start from."""
+class AccumulationSizes:
+    """What an accumulation may be built for, and how it gets functions of its own."""
 
-    actors: Actor  # leaves have axes (pair, feature), as those of the others beside them
-    others: Actor
-    rate_sizes: Float[np.ndarray, " R"]
+    actor: int
+    """entries of state and properties of one object"""
+    rates: int
     most_heard: int
-    layout: Layout
-    config: SystemConfig
-
-    def request(
-        self, inputs: Float[np.ndarray, "N I"], scale: Float[np.ndarray, " Q"]
-    ) -> FunctionRequest:
-        """A function as large as f_b with these inputs and outputs."""
-        return FunctionRequest(inputs, scale, "pair", self.layout, self.config)
+    function: Callable[[int, int, Key], AbstractRandomFunction]
+    """makes a function as large as f_b from its numbers of inputs and outputs"""
 
 
 class Messages(eqx.Module):
@@ -65,21 +52,21 @@ class AbstractAccumulation(eqx.Module):
 
     @classmethod
     @abstractmethod
-    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
-        """The random functions it needs beside f_s and f_b, by their names."""
-
-    @classmethod
-    @abstractmethod
-    def from_requests(
-        cls, requests: Mapping[str, FunctionRequest], *, key: Key
-    ) -> "AbstractAccumulation":
-        """The accumulation before training; its own requests are among those given."""
+    def build(cls, sizes: AccumulationSizes, *, key: Key) -> "AbstractAccumulation":
+        """Before any data are seen."""
 
     @abstractmethod
     def draw(self, *, key: Key) -> AbstractRule: ...
 
     @abstractmethod
-    def functions(self) -> dict[str, AbstractRandomFunction]: ...
+    def functions(self) -> dict[str, AbstractRandomFunction]:
+        """The random functions it has beside f_s and f_b, by their names."""
+
+    def adapted_to(
+        self, actors: Actor, others: Actor, rate_sizes: Float[np.ndarray, " R"], *, key: Key
+    ) -> "AbstractAccumulation":
+        """The same for objects and others they hear as in the data; by default as it is."""
+        return self
 
 
 class SumRule(AbstractRule):
@@ -91,11 +78,7 @@ class Sum(AbstractAccumulation):
     """f_s + Σ f_b, the only rule that keeps f_s and f_b apart."""
 
     @classmethod
-    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
-        return {}
-
-    @classmethod
-    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Sum":
+    def build(cls, sizes: AccumulationSizes, *, key: Key) -> "Sum":
         return cls()
 
     def draw(self, *, key: Key) -> SumRule:
@@ -120,15 +103,17 @@ class Nonlinear(AbstractAccumulation):
     function: AbstractRandomFunction
 
     @classmethod
-    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
-        """Messages are not seen in the data; they are taken to be as large as the rates."""
-        sizes = np.tile(seen.rate_sizes, 1 + seen.most_heard)
-        noise = np.asarray(jax.random.normal(key, (NOISE_ROWS, len(sizes))))
-        return {"f_c": seen.request(noise * sizes, seen.rate_sizes)}
+    def build(cls, sizes: AccumulationSizes, *, key: Key) -> "Nonlinear":
+        return cls(sizes.function(sizes.rates * (1 + sizes.most_heard), sizes.rates, key))
 
-    @classmethod
-    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Nonlinear":
-        return cls(make_function(requests["f_c"], key=key))
+    def adapted_to(
+        self, actors: Actor, others: Actor, rate_sizes: Float[np.ndarray, " R"], *, key: Key
+    ) -> "Nonlinear":
+        """Messages are not seen in the data; they are taken to be as large as the rates."""
+        key_noise, key_function = jax.random.split(key)
+        sizes = np.tile(rate_sizes, self.function.in_size // len(rate_sizes))
+        noise = np.asarray(jax.random.normal(key_noise, (NOISE_ROWS, len(sizes))))
+        return Nonlinear(self.function.adapted_to(noise * sizes, rate_sizes, key=key_function))
 
     def draw(self, *, key: Key) -> NonlinearRule:
         return NonlinearRule(self.function.draw(key=key))
@@ -156,13 +141,14 @@ class Weighted(AbstractAccumulation):
     function: AbstractRandomFunction
 
     @classmethod
-    def requests(cls, seen: Encounters, *, key: Key) -> dict[str, FunctionRequest]:
-        inputs = np.asarray(weight_inputs(seen.actors, seen.others), np.float64)
-        return {"f_w": seen.request(inputs, np.ones(1))}
+    def build(cls, sizes: AccumulationSizes, *, key: Key) -> "Weighted":
+        return cls(sizes.function(2 * sizes.actor, 1, key))
 
-    @classmethod
-    def from_requests(cls, requests: Mapping[str, FunctionRequest], *, key: Key) -> "Weighted":
-        return cls(make_function(requests["f_w"], key=key))
+    def adapted_to(
+        self, actors: Actor, others: Actor, rate_sizes: Float[np.ndarray, " R"], *, key: Key
+    ) -> "Weighted":
+        inputs = np.asarray(weight_inputs(actors, others), np.float64)
+        return Weighted(self.function.adapted_to(inputs, np.ones(1), key=key))
 
     def draw(self, *, key: Key) -> WeightedRule:
         return WeightedRule(self.function.draw(key=key))

@@ -8,8 +8,8 @@ from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
 from comotion.coordinates import Actor
+from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractRandomFunction
-from comotion.layout import Layout
 
 
 class Scene(eqx.Module):
@@ -40,6 +40,7 @@ class AbstractDynamics(eqx.Module):
     """A distribution over laws of motion."""
 
     layout: eqx.AbstractVar[Layout]
+    order: eqx.AbstractVar[int]
 
     @abstractmethod
     def draw(self, *, key: Key) -> AbstractField: ...

@@ -6,11 +6,11 @@ from jaxtyping import Array, Float
 
 from comotion._types import Key
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
+from comotion.coordinates.layout import Layout
 from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
 from comotion.dynamics.graph import AbstractGraph, Neighbours, from_both_sides
 from comotion.functions import AbstractDraw, AbstractRandomFunction
-from comotion.layout import Layout
 
 
 class InteractingDynamics(AbstractDynamics):

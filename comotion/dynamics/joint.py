@@ -6,9 +6,9 @@ from jaxtyping import Array, Float
 
 from comotion._types import Key
 from comotion.coordinates import Actor
+from comotion.coordinates.layout import Layout
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
 from comotion.functions import AbstractDraw, AbstractRandomFunction
-from comotion.layout import Layout
 
 
 class JointDynamics(AbstractDynamics):

@@ -1,6 +1,7 @@
 """What every encoder of initial states promises, and the frames it may look at."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -21,6 +22,10 @@ class FirstFrames(eqx.Module):
 
 class AbstractInitialStateEncoder(eqx.Module):
     """q(H₁ | first frames): a belief about each object's state at the moment it enters."""
+
+    is_closed_form: ClassVar[bool] = False
+    """whether it is of use before any training"""
+    frames: eqx.AbstractVar[int]
 
     @abstractmethod
     def __call__(self, window: Window, noise_variance: Float[Array, " O"]) -> Belief: ...

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import FAST, Key
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window, cut
 from comotion.encode.gaussian import Belief, independent_belief
 from comotion.encode.readings import READINGS, AbstractReading
 from comotion.encode.recurrent import SMALLEST_DEVIATION
-from comotion.layout import Layout
 
 SIZES = {"small": (25, 50), "large": (100, 100)}
 ACTIVATIONS = {"elu": jax.nn.elu, "relu": jax.nn.relu}

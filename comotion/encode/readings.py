@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion.coordinates import Actor, LocalFrame, local_frame
-from comotion.data.derivatives import finite_differences
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
-from comotion.layout import Layout
+from comotion.encode.differences import finite_differences
 
 TINY = 1e-12
 

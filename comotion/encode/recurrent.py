@@ -6,17 +6,28 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.data.components import Components
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
 from comotion.encode.base import AbstractInitialStateEncoder, FirstFrames, first_frames
 from comotion.encode.gaussian import Belief, independent_belief
-from comotion.layout import Layout
 
 CHUNK = 5
 HIDDEN_CHUNK = 20
 HIDDEN = 50
+GLANCE = 20
 SMALLEST_DEVIATION = 1e-4
 SURER = -3.0  # before the softplus: deviations of about 0.05
+
+
+class Components(eqx.Module):
+    """Scores are (values − mean) · directions, of variance one over the data."""
+
+    mean: Float[Array, " O"]
+    directions: Float[Array, "O G"]
+
+    def scores(self, values: Float[Array, "*b O"]) -> Float[Array, "*b G"]:
+        rows = values.reshape(-1, values.shape[-1]) - self.mean[None]
+        return (rows @ self.directions).reshape(*values.shape[:-1], -1)
 
 
 class RecurrentEncoder(AbstractInitialStateEncoder):
@@ -98,9 +109,13 @@ def recurrent_encoder(
     *,
     frames: int,
     reads_times: bool,
-    glance: Components | None = None,
     key: Key,
 ) -> RecurrentEncoder:
+    """What a glance at hidden positions shows is not known before data are seen."""
+    glance = None
+    if layout.hidden:
+        few = min(GLANCE, observed)  # enough components to tell where things are
+        glance = Components(jnp.zeros(observed, FAST), jnp.zeros((observed, few), FAST))
     key_cell, *key_heads = jax.random.split(key, 1 + len(layout.blocks))
     chunk = CHUNK if glance is None else HIDDEN_CHUNK
     read = observed if glance is None else glance.directions.shape[1]
@@ -110,10 +125,11 @@ def recurrent_encoder(
         eqx.nn.MLP(chunk, 2 * size, HIDDEN, depth=1, dtype=FAST, key=key_head)
         for size, key_head in zip(layout.blocks, key_heads, strict=True)
     )
-    if glance is None:
-        return RecurrentEncoder(None, cell, heads, frames, reads_times)
-    surer = tuple(_surer(head) for head in heads)
-    return RecurrentEncoder(glance, cell, surer, frames, reads_times)
+    if glance is not None:
+        heads = tuple(_surer(head) for head in heads)
+    return RecurrentEncoder(
+        glance=glance, cell=cell, heads=heads, frames=frames, reads_times=reads_times
+    )
 
 
 def _surer(head: eqx.nn.MLP) -> eqx.nn.MLP:

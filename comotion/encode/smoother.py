@@ -7,21 +7,24 @@ frames. The posterior is exact, knows about missing values and irregular times, 
 velocities that were never observed.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
 from comotion.encode.base import AbstractInitialStateEncoder, FirstFrames, first_frames
 from comotion.encode.gaussian import Belief
-from comotion.layout import Layout
 
 
 class SmoothingEncoder(AbstractInitialStateEncoder):
     """For states [position, velocity] whose observed features are the state's first entries."""
 
+    is_closed_form: ClassVar[bool] = True
     log_acceleration: Float[Array, ""]
     log_misfit: Float[Array, ""]
     layout: Layout = eqx.field(static=True)

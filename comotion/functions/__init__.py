@@ -1,7 +1,6 @@
 """Random functions: what the unknown parts of a model can be."""
 
-from comotion._types import Key
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 from comotion.functions.bayesian_mlp import BayesianMLP
 from comotion.functions.mlp import ACTIVATIONS, MLP, Network
 from comotion.functions.sparse_gp import (
@@ -20,13 +19,12 @@ __all__ = [
     "AbstractDraw",
     "AbstractRandomFunction",
     "BayesianMLP",
+    "Capacity",
     "Diagonal",
     "Full",
-    "FunctionRequest",
     "Network",
     "SparseGP",
     "SparseGPDraw",
-    "make_function",
 ]
 
 FUNCTIONS: dict[str, type[AbstractRandomFunction]] = {
@@ -34,8 +32,3 @@ FUNCTIONS: dict[str, type[AbstractRandomFunction]] = {
     "mlp": MLP,
     "bnn": BayesianMLP,
 }
-
-
-def make_function(request: FunctionRequest, *, key: Key) -> AbstractRandomFunction:
-    """The kind of function the config asks for."""
-    return FUNCTIONS[request.config.function].from_request(request, key=key)

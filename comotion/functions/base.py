@@ -1,11 +1,7 @@
 """What every unknown function of a model is: something that can be drawn, and a KL."""
 
 import abc
-from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,51 +9,22 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from comotion._types import Key
-from comotion.config import SystemConfig
-from comotion.layout import Layout
-
-Count = Callable[[int, int, int], int]
-"""Number of parameters for so many inputs and outputs, and a size."""
 
 
 @dataclass(frozen=True)
-class FunctionRequest:
-    """What a function is wanted for; how it starts from that is up to the kind of function."""
+class Capacity:
+    """How large a function is and what it is made of; each kind takes what concerns it."""
 
-    inputs: Float[np.ndarray, "N I"]
-    """inputs the data visit"""
-    scale: Float[np.ndarray, " Q"]
-    """about how large each output is"""
-    role: Literal["alone", "pair"]
-    """whose sizes it takes: those of f_s or those of f_b"""
-    layout: Layout
-    config: SystemConfig
-    replaces: tuple[tuple[int, int], ...] = ()
-    """inputs and outputs of the f_s and f_b it stands for, whose parameters it may have"""
-
-    @property
-    def in_size(self) -> int:
-        return self.inputs.shape[1]
-
-    @property
-    def out_size(self) -> int:
-        return len(self.scale)
-
-    def hidden(self, parameters: Count) -> int:
-        """Hidden units; `parameters` counts those of a network."""
-        return self._sized(self.config.hidden_alone, self.config.hidden_pair, parameters)
-
-    def inducing(self, parameters: Count) -> int:
-        """Inducing inputs; `parameters` counts those of a Gaussian process."""
-        return self._sized(self.config.inducing_alone, self.config.inducing_pair, parameters)
-
-    def _sized(self, alone: int, pair: int, parameters: Count) -> int:
-        if not self.replaces:
-            return alone if self.role == "alone" else pair
-        pairs = zip(self.replaces, (alone, pair), strict=True)
-        budget = sum(parameters(*sizes, size) for sizes, size in pairs)
-        own = partial(parameters, self.in_size, self.out_size)
-        return 1 + bisect_right(range(2, 1 + budget), budget, key=own)
+    inducing: int = 250
+    """inducing inputs of a Gaussian process"""
+    hidden: int = 256
+    """hidden units of each layer of a network"""
+    kernel: str = "se"
+    covariance: str = "diagonal"
+    fourier_features: int = 256
+    activation: str = "softplus"
+    kl_scale_dim: int = 1
+    """what the KL of a Bayesian network is scaled down to: the size of the state"""
 
 
 class AbstractDraw(eqx.Module):
@@ -78,8 +45,15 @@ class AbstractRandomFunction(eqx.Module):
 
     @classmethod
     @abc.abstractmethod
-    def from_request(cls, request: FunctionRequest, *, key: Key) -> "AbstractRandomFunction":
-        """The function before training."""
+    def build(
+        cls, in_size: int, out_size: int, capacity: Capacity, *, key: Key
+    ) -> "AbstractRandomFunction":
+        """Before any data are seen: for inputs of mean zero and variance one, outputs about one."""
+
+    @classmethod
+    @abc.abstractmethod
+    def parameters(cls, in_size: int, out_size: int, capacity: Capacity) -> int:
+        """How many parameters grow with its size: what a joint system is allowed as many of."""
 
     @property
     @abc.abstractmethod
@@ -98,3 +72,11 @@ class AbstractRandomFunction(eqx.Module):
     @abc.abstractmethod
     def kl(self) -> Float[Array, ""]:
         """Divergence of this distribution from its prior, as the bound counts it."""
+
+    def adapted_to(
+        self, inputs: Float[np.ndarray, "N I"], scale: Float[np.ndarray, " Q"], *, key: Key
+    ) -> "AbstractRandomFunction":
+        """The same before training, but for inputs that data visit and outputs as large as
+        `scale`; by default as it is.
+        """
+        return self

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from comotion._types import Key
 from comotion.backend.normal import standard_normal
-from comotion.functions.base import AbstractRandomFunction, FunctionRequest
+from comotion.functions.base import AbstractRandomFunction, Capacity
 from comotion.functions.mlp import Network, init_network, network_parameters
 
 
@@ -40,15 +40,20 @@ class BayesianMLP(AbstractRandomFunction):
         return cls(mean, log_sd, kl_scale_dim)
 
     @classmethod
-    def from_request(cls, request: FunctionRequest, *, key: Key) -> "BayesianMLP":
+    def build(cls, in_size: int, out_size: int, capacity: Capacity, *, key: Key) -> "BayesianMLP":
         return cls.init(
-            in_size=request.in_size,
-            out_size=request.out_size,
-            kl_scale_dim=request.layout.state,
-            hidden=request.hidden(network_parameters),
-            activation=request.config.activation,
+            in_size=in_size,
+            out_size=out_size,
+            kl_scale_dim=capacity.kl_scale_dim,
+            hidden=capacity.hidden,
+            activation=capacity.activation,
             key=key,
         )
+
+    @classmethod
+    def parameters(cls, in_size: int, out_size: int, capacity: Capacity) -> int:
+        """Of one set of weights: means."""
+        return network_parameters(in_size, out_size, capacity.hidden)
 
     @property
     def in_size(self) -> int:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from comotion._types import FAST, Key
 from comotion.backend.fast_math import softplus
 from comotion.backend.row_batching import rowwise
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction, FunctionRequest
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 
 
 def lip_swish(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
@@ -92,14 +92,18 @@ class MLP(AbstractRandomFunction):
         )
 
     @classmethod
-    def from_request(cls, request: FunctionRequest, *, key: Key) -> "MLP":
+    def build(cls, in_size: int, out_size: int, capacity: Capacity, *, key: Key) -> "MLP":
         return cls.init(
-            in_size=request.in_size,
-            out_size=request.out_size,
-            hidden=request.hidden(network_parameters),
-            activation=request.config.activation,
+            in_size=in_size,
+            out_size=out_size,
+            hidden=capacity.hidden,
+            activation=capacity.activation,
             key=key,
         )
+
+    @classmethod
+    def parameters(cls, in_size: int, out_size: int, capacity: Capacity) -> int:
+        return network_parameters(in_size, out_size, capacity.hidden)
 
     @property
     def in_size(self) -> int:

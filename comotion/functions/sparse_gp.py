@@ -7,11 +7,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST, Key
 from comotion.backend.normal import standard_normal
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Count, FunctionRequest
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 from comotion.gp import KERNELS
 from comotion.gp.inducing import k_means, spread
 from comotion.gp.kernels import AbstractKernel
@@ -105,7 +105,7 @@ class SparseGP(AbstractRandomFunction):
     @classmethod
     def init(
         cls,
-        inputs: Float[ArrayLike, "N I"],
+        in_size: int,
         *,
         out_size: int,
         num_inducing: int,
@@ -113,39 +113,51 @@ class SparseGP(AbstractRandomFunction):
         kernel: str | AbstractKernel = "se",
         covariance: str = "diagonal",
         num_features: int = 256,
-        output_scale: float | Float[ArrayLike, " Q"] = 1.0,
         posterior_sd: float = 0.1,
     ) -> "SparseGP":
-        """Inducing inputs and lengthscales from the inputs that the data visit.
+        """For inputs of mean zero and variance one, with outputs of variance one.
 
-        Rarely needed: `output_scale` is the prior standard deviation of the outputs,
-        `posterior_sd` that of the whitened inducing values at the start of training.
+        Rarely needed: `posterior_sd` is that of the whitened inducing values at the start.
         """
-        x = np.asarray(inputs, np.float64)
-        Z = k_means(x, num_inducing, key=key)
         size = (num_inducing, out_size)
-        scales = jnp.broadcast_to(jnp.asarray(output_scale, FAST), (out_size,))
         return cls(
-            kernel=kernel if isinstance(kernel, AbstractKernel) else _kernel_for(kernel, x),
-            inducing_inputs=jnp.asarray(Z, FAST),
-            log_output_scale=jnp.log(scales),
+            kernel=kernel if isinstance(kernel, AbstractKernel) else _kernel(kernel, in_size),
+            inducing_inputs=jax.random.normal(key, (num_inducing, in_size), FAST),
+            log_output_scale=jnp.zeros(out_size, FAST),
             mean=jnp.zeros(size, FAST),
             covariance=_covariance(covariance, jnp.full(size, math.log(posterior_sd), FAST)),
             num_features=num_features,
         )
 
     @classmethod
-    def from_request(cls, request: FunctionRequest, *, key: Key) -> "SparseGP":
-        config = request.config
+    def build(cls, in_size: int, out_size: int, capacity: Capacity, *, key: Key) -> "SparseGP":
         return cls.init(
-            request.inputs,
-            out_size=request.out_size,
-            num_inducing=request.inducing(_parameters(config.covariance)),
-            kernel=config.kernel,
-            covariance=config.covariance,
-            num_features=config.fourier_features,
-            output_scale=request.scale,
+            in_size,
+            out_size=out_size,
+            num_inducing=capacity.inducing,
+            kernel=capacity.kernel,
+            covariance=capacity.covariance,
+            num_features=capacity.fourier_features,
             key=key,
+        )
+
+    @classmethod
+    def parameters(cls, in_size: int, out_size: int, capacity: Capacity) -> int:
+        """Inducing inputs, means and covariances."""
+        M = capacity.inducing
+        spreads = M if capacity.covariance == "diagonal" else M * (M + 1) // 2
+        return M * (in_size + out_size) + spreads * out_size
+
+    def adapted_to(
+        self, inputs: Float[np.ndarray, "N I"], scale: Float[np.ndarray, " Q"], *, key: Key
+    ) -> "SparseGP":
+        """Inducing inputs and lengthscales from the inputs, output scales as given."""
+        centres = k_means(inputs, self.inducing_inputs.shape[0], key=key)
+        kernel = self.kernel.stretched(jnp.asarray(spread(inputs), FAST))
+        return eqx.tree_at(
+            lambda f: (f.inducing_inputs, f.kernel, f.log_output_scale),
+            self,
+            (jnp.asarray(centres, FAST), kernel, jnp.log(jnp.asarray(scale, FAST))),
         )
 
     @property
@@ -216,20 +228,11 @@ class SparseGPDraw(AbstractDraw):
         return self.path.odd(x)
 
 
-def _kernel_for(name: str, x: Float[np.ndarray, "N I"]) -> AbstractKernel:
+def _kernel(name: str, in_size: int) -> AbstractKernel:
+    """Distances grow with the root of the number of inputs, and lengthscales with them."""
     if name not in KERNELS:
         raise ValueError(f"There is no kernel {name!r}: choose one of {', '.join(KERNELS)}.")
-    return KERNELS[name](spread(x) * max(1.0, math.sqrt(x.shape[1] / 2)))
-
-
-def _parameters(covariance: str) -> Count:
-    """Inducing inputs, means and covariances; what does not grow with their number is left out."""
-
-    def count(in_size: int, out_size: int, inducing: int) -> int:
-        spreads = inducing if covariance == "diagonal" else inducing * (inducing + 1) // 2
-        return inducing * (in_size + out_size) + spreads * out_size
-
-    return count
+    return KERNELS[name](jnp.full(in_size, max(1.0, math.sqrt(in_size / 2)), FAST))
 
 
 def _covariance(name: str, log_sd: Float[Array, "M Q"]) -> AbstractCovariance:

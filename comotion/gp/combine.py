@@ -32,7 +32,12 @@ class Sum(AbstractKernel):
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
 
     def at_least(self, shortest: Float[Array, " I"]) -> "Sum":
-        return eqx.tree_at(lambda k: k.kernels, self, _all_at_least(self.kernels, shortest))
+        each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
+        return eqx.tree_at(lambda k: k.kernels, self, each)
+
+    def stretched(self, by: Float[Array, " I"]) -> "Sum":
+        each = tuple(kernel.stretched(by) for kernel in self.kernels)
+        return eqx.tree_at(lambda k: k.kernels, self, each)
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredSum":
         weights = jax.nn.softmax(self.logits.astype(z.dtype))
@@ -80,7 +85,12 @@ class Product(AbstractKernel):
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
 
     def at_least(self, shortest: Float[Array, " I"]) -> "Product":
-        return eqx.tree_at(lambda k: k.kernels, self, _all_at_least(self.kernels, shortest))
+        each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
+        return eqx.tree_at(lambda k: k.kernels, self, each)
+
+    def stretched(self, by: Float[Array, " I"]) -> "Product":
+        each = tuple(kernel.stretched(by) for kernel in self.kernels)
+        return eqx.tree_at(lambda k: k.kernels, self, each)
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredProduct":
         return AnchoredProduct(tuple(kernel.anchor(z) for kernel in self.kernels))
@@ -114,12 +124,6 @@ def _shuffled_spectrum(kernel: AbstractKernel, *, key: Key, features: int) -> Sp
     spectrum = kernel.spectrum(key=key_spectrum, features=features)
     order = jax.random.permutation(key_order, features)
     return Spectrum(spectrum.frequencies[order], spectrum.weights[order])
-
-
-def _all_at_least(
-    kernels: tuple[AbstractKernel, ...], shortest: Float[Array, " I"]
-) -> tuple[AbstractKernel, ...]:
-    return tuple(kernel.at_least(shortest) for kernel in kernels)
 
 
 def _alike(kernels: Sequence[AbstractKernel]) -> tuple[AbstractKernel, ...]:

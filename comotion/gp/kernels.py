@@ -48,6 +48,10 @@ class AbstractKernel(eqx.Module):
     def at_least(self, shortest: Float[Array, " I"]) -> "AbstractKernel":
         """The same kernel with lengthscales no shorter than given for each input."""
 
+    @abc.abstractmethod
+    def stretched(self, by: Float[Array, " I"]) -> "AbstractKernel":
+        """The same kernel with the lengthscales of each input multiplied by a number."""
+
     def __call__(self, x: Float[Array, "N I"], y: Float[Array, "M I"]) -> Float[Array, "N M"]:
         return self.anchor(y)(x)
 
@@ -97,6 +101,10 @@ class AbstractRadial(AbstractKernel):
         return eqx.tree_at(
             lambda k: k.log_lengthscales, self, jnp.maximum(self.log_lengthscales, floor)
         )
+
+    def stretched(self, by: Float[Array, " I"]) -> "AbstractRadial":
+        more = jnp.log(by[jnp.array(self.inputs)]).astype(self.log_lengthscales.dtype)
+        return eqx.tree_at(lambda k: k.log_lengthscales, self, self.log_lengthscales + more)
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredRadial":
         inverse = jnp.exp(-self.log_lengthscales.astype(z.dtype))

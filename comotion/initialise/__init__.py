@@ -1,1 +1,35 @@
-"""The only room that looks at data to set numbers."""
+"""Starting values: the only room that looks at data to set numbers of a model."""
+
+import jax
+
+from comotion._types import Key
+from comotion.config import Recipe
+from comotion.data.windows import Dataset
+from comotion.initialise.components import with_components
+from comotion.initialise.functions import with_adapted_functions
+from comotion.initialise.noise_scale import with_noise_scale
+from comotion.initialise.pretrain import pretrained
+from comotion.initialise.regression import rates_are_linear, with_regression
+from comotion.initialise.shown import look_at
+from comotion.model import Model
+
+__all__ = ["initialise"]
+
+
+def initialise(model: Model, dataset: Dataset, plan: Recipe, *, key: Key) -> Model:
+    """The model as training finds it; `plan` says which of the steps to take.
+
+    What has a closed form is solved; what has none is pretrained on rates and states.
+    """
+    key_shown, key_functions, key_regression, key_pretrain = jax.random.split(key, 4)
+    model = with_noise_scale(model, dataset.windows, plan)
+    model = with_components(model, dataset.windows)
+    shown = look_at(model, dataset, plan, key=key_shown)
+    model = with_adapted_functions(model, shown.paths, key=key_functions)
+    solved = plan.regression and shown.properties_known and rates_are_linear(model)
+    if solved:
+        model = with_regression(model, shown, key=key_regression)
+    solved = solved and model.encoder.is_closed_form
+    if solved and model.property_encoder is None:
+        return model
+    return pretrained(model, shown, plan, properties_only=solved, key=key_pretrain)

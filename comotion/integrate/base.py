@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -29,9 +30,16 @@ Rates = Callable[[States, Time, Interval], States]
 
 
 class AbstractIntegrator(eqx.Module):
+    jumps: ClassVar[bool] = False
+    """whether a rate is the whole change to the next time, and there is nothing between the two"""
+
     @abstractmethod
     def advance(self, rates: Rates, states: States, interval: Interval) -> States:
         """The states at the end of the interval."""
+
+    def step(self, length: float) -> float:
+        """How long its steps are in an interval of this length."""
+        return length
 
 
 def trajectory(

@@ -27,6 +27,9 @@ class FixedSteps(AbstractIntegrator):
             return step(0, states)
         return jax.lax.fori_loop(0, self.steps, step, states)
 
+    def step(self, length: float) -> float:
+        return length / self.steps
+
 
 def _rk4(rates: Rates, states: States, start: Time, length: Time, interval: Interval) -> States:
     # Not a diffrax solver: its loop over the stages cost more in the backward pass than the

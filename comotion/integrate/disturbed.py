@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import FAST
+from comotion.coordinates.layout import Layout
 from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
-from comotion.layout import Layout
 
 TINY = 1e-30
 

@@ -15,7 +15,6 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
-from comotion import checkpoint
 from comotion._types import FAST, Key, Keys
 from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_parts
 from comotion.config import RunConfig, from_dict, to_dict
@@ -28,9 +27,10 @@ from comotion.dynamics.graph import EmptyGraph
 from comotion.errors import BadInput
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
+from comotion.predict import checkpoint
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
-from comotion.systems import DataShape, blank
+from comotion.systems import DataShape, build
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -192,7 +192,7 @@ def load(path: str | Path) -> FittedModel:
     features = len(shape.features)
     summary = blank_summary(header["leads"], features)
     empty = FittedModel(
-        model=blank(config.system, shape),
+        model=eqx.filter_eval_shape(build, config.system, shape, key=jax.random.key(0)),
         scaling=identity_scaling(features, len(shape.properties)),
         summary=summary,
         shape=shape,

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from comotion._types import FAST
 from comotion.coordinates import Actor
-from comotion.layout import Layout
+from comotion.coordinates.layout import Layout
 from comotion.predict.fitted import FittedModel
 
 REACH = 2.0  # standard deviations to each side: all of a uniform spread, 95 % of a Gaussian one

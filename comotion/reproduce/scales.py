@@ -9,8 +9,8 @@ from comotion.config import Recipe, Stage, SystemConfig, replace
 from comotion.reproduce.scenes import Scene
 from comotion.train.recipe import recipe
 
-MATCHING = 100
-"""Most iterations of matching in a tiny run: with fewer, networks have no use at all."""
+PRETRAIN = 100
+"""Most iterations of pretraining in a tiny run: with fewer, networks have no use at all."""
 TABLE_DRAWS = 20
 """Draws behind the paper's log likelihoods."""
 
@@ -49,7 +49,7 @@ class Scale:
             plan,
             name="tiny",
             stages=(Stage(5, self.iterations, rate),),
-            matching=min(plan.matching, MATCHING),
+            pretrain=min(plan.pretrain, PRETRAIN),
             windows=self.sizes[scene.kind]["train"],
         )
 

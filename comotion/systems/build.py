@@ -1,6 +1,9 @@
-"""Assembles a model from its parts, with starting values read off the data."""
+"""Assembles a model from its parts; no data are looked at."""
 
+import dataclasses
 import math
+from bisect import bisect_right
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -8,9 +11,11 @@ import jax.numpy as jnp
 
 from comotion._types import FAST, Key
 from comotion.config import SystemConfig
+from comotion.coordinates.layout import Layout
 from comotion.dynamics import (
     ACCUMULATIONS,
     AbstractDynamics,
+    AccumulationSizes,
     InteractingDynamics,
     JointDynamics,
 )
@@ -22,56 +27,97 @@ from comotion.encode import (
     recurrent_encoder,
     smoothing_encoder,
 )
-from comotion.functions import make_function
+from comotion.functions import FUNCTIONS, AbstractRandomFunction, Capacity
 from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps, undisturbed
-from comotion.layout import Layout
 from comotion.model import Model
 from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
 from comotion.systems.shape import DataShape, coordinates, state_layout
-from comotion.systems.start import Start, blank_start
 
 
-def build(config: SystemConfig, shape: DataShape, start: Start, *, key: Key) -> Model:
+def build(config: SystemConfig, shape: DataShape, *, key: Key) -> Model:
+    """The model before any data are seen, for values of mean zero and variance one.
+
+    Pure: `eqx.filter_eval_shape` gives a template without any numbers.
+    """
     layout = state_layout(config, shape)
     key_dynamics, key_encoder, key_properties, key_decoder = jax.random.split(key, 4)
     observed = len(shape.features)
     return Model(
-        encoder=_encoder(config, shape, layout, start, key=key_encoder),
+        encoder=_encoder(config, shape, layout, key=key_encoder),
         property_encoder=_property_encoder(config, layout, observed, key=key_properties),
-        dynamics=_dynamics(config, layout, start, key=key_dynamics),
+        dynamics=_dynamics(config, layout, shape.objects, key=key_dynamics),
         integrator=_integrator(config),
         disturbance=undisturbed(layout),
-        observation=_observation(config, layout, start, key=key_decoder),
+        observation=_observation(config, layout, observed, key=key_decoder),
         gives_properties=config.properties == "observed",
     )
 
 
-def blank(config: SystemConfig, shape: DataShape) -> Model:
-    """A model to be filled with the arrays of another one."""
-    layout = state_layout(config, shape)
-    start = blank_start(config, layout, shape.objects, len(shape.features))
-    return build(config, shape, start, key=jax.random.key(0))
-
-
-def _dynamics(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -> AbstractDynamics:
-    key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
+def _dynamics(config: SystemConfig, layout: Layout, objects: int, *, key: Key) -> AbstractDynamics:
     if config.who == "joint":
         return JointDynamics(
-            function=make_function(start.functions["f"], key=key_alone),
+            function=_joint_function(config, layout, objects, key=key),
             layout=layout,
             order=config.order,
         )
-    accumulation = ACCUMULATIONS[config.accumulation]
-    alone_coordinates, pair_coordinates = coordinates(config, layout)
+    key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
+    kind = FUNCTIONS[config.function]
+    alone_capacity, pair_capacity = _capacities(config, layout)
+    alone, pair = coordinates(config, layout)
+
+    def like_pair(in_size: int, out_size: int, key: Key) -> AbstractRandomFunction:
+        return kind.build(in_size, out_size, pair_capacity, key=key)
+
+    everyone_else = objects - 1
+    sizes = AccumulationSizes(
+        actor=layout.state + layout.properties,
+        rates=layout.learned(config.order),
+        most_heard=min(config.nearest or everyone_else, everyone_else),
+        function=like_pair,
+    )
     return InteractingDynamics(
-        alone=make_function(start.functions["f_s"], key=key_alone),
-        pair=make_function(start.functions["f_b"], key=key_pair),
-        accumulation=accumulation.from_requests(start.functions, key=key_accumulation),
-        alone_coordinates=alone_coordinates,
-        pair_coordinates=pair_coordinates,
+        alone=kind.build(alone.in_size, alone.out_size, alone_capacity, key=key_alone),
+        pair=like_pair(pair.in_size, pair.out_size, key_pair),
+        accumulation=ACCUMULATIONS[config.accumulation].build(sizes, key=key_accumulation),
+        alone_coordinates=alone,
+        pair_coordinates=pair,
         graph=_graph(config),
         layout=layout,
         order=config.order,
+    )
+
+
+def _joint_function(
+    config: SystemConfig, layout: Layout, objects: int, *, key: Key
+) -> AbstractRandomFunction:
+    """With as many parameters as the f_s and f_b it stands for have together."""
+    kind, capacities = FUNCTIONS[config.function], _capacities(config, layout)
+    parts = zip(coordinates(config, layout), capacities, strict=True)
+    budget = sum(kind.parameters(part.in_size, part.out_size, size) for part, size in parts)
+    in_size = objects * (layout.state + layout.properties + layout.controls)
+    out_size = objects * layout.learned(config.order)
+    sized = partial(dataclasses.replace, capacities[0])
+    size = 1 + bisect_right(
+        range(2, 1 + budget),
+        budget,
+        key=lambda n: kind.parameters(in_size, out_size, sized(inducing=n, hidden=n)),
+    )
+    return kind.build(in_size, out_size, sized(inducing=size, hidden=size), key=key)
+
+
+def _capacities(config: SystemConfig, layout: Layout) -> tuple[Capacity, Capacity]:
+    """Of f_s and of f_b."""
+    sized = partial(
+        Capacity,
+        kernel=config.kernel,
+        covariance=config.covariance,
+        fourier_features=config.fourier_features,
+        activation=config.activation,
+        kl_scale_dim=layout.state,
+    )
+    return (
+        sized(inducing=config.inducing_alone, hidden=config.hidden_alone),
+        sized(inducing=config.inducing_pair, hidden=config.hidden_pair),
     )
 
 
@@ -86,7 +132,7 @@ def _integrator(config: SystemConfig) -> AbstractIntegrator:
 
 
 def _encoder(
-    config: SystemConfig, shape: DataShape, layout: Layout, start: Start, *, key: Key
+    config: SystemConfig, shape: DataShape, layout: Layout, *, key: Key
 ) -> AbstractInitialStateEncoder:
     if config.encoder == "smoother":
         return smoothing_encoder(layout, frames=config.encoder_frames)
@@ -95,7 +141,6 @@ def _encoder(
         len(shape.features),
         frames=config.encoder_frames,
         reads_times=shape.irregular,
-        glance=start.glance,
         key=key,
     )
 
@@ -116,11 +161,10 @@ def _property_encoder(
     )
 
 
-def _observation(config: SystemConfig, layout: Layout, start: Start, *, key: Key) -> Observation:
+def _observation(config: SystemConfig, layout: Layout, observed: int, *, key: Key) -> Observation:
     """The noise is that of knowing nothing; a recipe says where it starts."""
-    variance = jnp.asarray(start.feature_variance, FAST)
-    decoder = _decoder(config, layout, variance.shape[0], key=key)
-    return Observation(decoder, jnp.log(variance), jnp.zeros_like(variance))
+    decoder = _decoder(config, layout, observed, key=key)
+    return Observation(decoder, jnp.zeros(observed, FAST), jnp.zeros(observed, FAST))
 
 
 def _decoder(config: SystemConfig, layout: Layout, observed: int, *, key: Key) -> AbstractDecoder:

@@ -7,9 +7,9 @@ import numpy as np
 
 from comotion.config import SystemConfig
 from comotion.coordinates import ALONE, PAIR, AbstractAloneCoordinates, AbstractPairCoordinates
+from comotion.coordinates.layout import Layout
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
-from comotion.layout import Layout
 
 IRREGULAR = 0.01
 

@@ -5,43 +5,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Float
 
-from comotion._types import FAST
 from comotion.backend.devices import as_first_process, on_one, one_thread_each
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
-from comotion.data.denoise import denoised
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset
 from comotion.errors import BadInput
-from comotion.model import Model
+from comotion.initialise import initialise
 from comotion.predict import FittedModel
-from comotion.systems import (
-    DEFAULT,
-    DataShape,
-    blank,
-    build,
-    data_shape,
-    start_from_data,
-    state_layout,
-    system,
-)
+from comotion.systems import DEFAULT, build, data_shape, system
 from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
-from comotion.train.free_properties import find_properties, learns_found_properties
 from comotion.train.loop import Loop
-from comotion.train.match import match
 from comotion.train.progress import ProgressBar, Several, Silent, Watcher
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
-from comotion.train.warm_start import leaves_nothing, warm_start
 
 
 @one_thread_each()
@@ -74,17 +57,17 @@ def fit(
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:
         folder.open(config, resume)
-    key_start, key_train = jax.random.split(jax.random.key(seed))
+    key_build, key_start, key_train = jax.random.split(jax.random.key(seed), 3)
     identity = fingerprint(train)
     watching = sys.stderr.isatty() if progress is None else progress
     bar = ProgressBar(config.recipe) if watching else Silent()
     watcher = bar if watcher is None else Several(bar, watcher)
     try:
-        fitted, dataset = unstarted(train, config)
+        fitted, dataset = untrained(train, config, key=key_build)
         if not _has_started(folder):
             watcher.say("compiling, and finding a start from the data")
             with compiling_steps(config, fitted.model, dataset):
-                model = started(fitted.shape, config, dataset, key=key_start)
+                model = initialise(fitted.model, dataset, config.recipe, key=key_start)
             fitted = dataclasses.replace(fitted, model=model)
         state = first_state(fitted.model)
         if folder is not None:
@@ -114,63 +97,28 @@ def fit(
 def prepare(
     train: Trajectories, config: RunConfig, *, key: jax.Array
 ) -> tuple[FittedModel, Dataset]:
-    """The untrained model with starting values from the data, and the data in its units."""
-    fitted, dataset = unstarted(train, config)
-    model = started(fitted.shape, config, dataset, key=key)
+    """The model as training finds it, and the data in its units."""
+    key_build, key_start = jax.random.split(key)
+    fitted, dataset = untrained(train, config, key=key_build)
+    model = initialise(fitted.model, dataset, config.recipe, key=key_start)
     return dataclasses.replace(fitted, model=model), dataset
 
 
-def unstarted(train: Trajectories, config: RunConfig) -> tuple[FittedModel, Dataset]:
-    """A model whose numbers mean nothing yet, and the data in its units."""
+def untrained(
+    train: Trajectories, config: RunConfig, *, key: jax.Array
+) -> tuple[FittedModel, Dataset]:
+    """A model that has not seen the data yet, and the data in its units."""
     shape = data_shape(train)
     scaling = fit_scaling(train, config.system.scaling)
     summary = summarise(train, config.system.encoder_frames)
-    model = blank(config.system, shape)
+    model = build(config.system, shape, key=key)
     return FittedModel(model, scaling, summary, shape, config), to_dataset(train, scaling)
-
-
-def started(shape: DataShape, config: RunConfig, dataset: Dataset, *, key: jax.Array) -> Model:
-    """The model with starting values from the data."""
-    key_rows, key_build, key_warm, key_match = jax.random.split(key, 4)
-    key_found = jax.random.fold_in(key, 1)
-    layout = state_layout(config.system, shape)
-    windows = dataset.windows
-    reads_rates = config.recipe.warm_start or config.recipe.matching > 0
-    smooth = denoised(windows, layout) if reads_rates else windows
-    beginning, known = dataset, config
-    if learns_found_properties(config, layout):
-        beginning, smooth = find_properties(dataset, smooth, layout, key=key_found)
-        known = dataclasses.replace(config, system=replace(config.system, properties="observed"))
-    start = start_from_data(known.system, layout, windows, key=key_rows, smooth=smooth)
-    model = build(config.system, shape, start, key=key_build)
-    model = _with_noise(model, config.recipe, shape, start.feature_variance)
-    if config.recipe.warm_start:
-        model = warm_start(model, known, smooth, key=key_warm)
-    found = known is not config
-    regressed = found and config.recipe.warm_start and leaves_nothing(known.system)
-    return match(model, config, beginning, smooth, found=found, regressed=regressed, key=key_match)
 
 
 def _has_started(folder: RunFolder | None) -> bool:
     """Whether the run to be resumed has a checkpoint; all processes do as the first one."""
     there = folder is not None and folder.state.exists()
     return bool(as_first_process(jnp.asarray(there)))
-
-
-def _with_noise(
-    model: Model, recipe: Recipe, shape: DataShape, variance: Float[np.ndarray, " O"]
-) -> Model:
-    # Before a hidden state is learned, nothing of what is observed is explained.
-    share = 1.0 if model.dynamics.layout.hidden else recipe.start_noise
-    tolerance = recipe.tolerance * variance
-    if shape.velocities_observed:
-        velocities = slice(shape.spatial, 2 * shape.spatial)
-        tolerance[velocities] = recipe.velocity_tolerance * variance[velocities]
-    return eqx.tree_at(
-        lambda m: (m.observation.log_noise_variance, m.observation.tolerance),
-        model,
-        (jnp.asarray(np.log(share * variance), FAST), jnp.asarray(tolerance, FAST)),
-    )
 
 
 def run_config(

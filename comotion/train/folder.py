@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from comotion import checkpoint
 from comotion.config import RunConfig, read_toml, write_toml
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
+from comotion.predict import checkpoint
 from comotion.train.step import TrainState
 
 

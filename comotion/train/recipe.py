@@ -1,8 +1,9 @@
 """Named ways to train."""
 
+from typing import Literal
+
 from comotion.config import Recipe, Stage, SystemConfig, replace
 from comotion.errors import BadInput
-from comotion.train.warm_start import leaves_nothing, solvable, sums_of_processes
 
 
 def paper(system: SystemConfig) -> Recipe:
@@ -23,25 +24,19 @@ def short(system: SystemConfig) -> Recipe:
     functions of raw pairs, know less at the start and take more steps, each on fewer windows: many
     steps buy more than large ones for the same time.
     """
-    networks = system.function != "gp"
-    raw = _sees_raw_pairs(system)
+    kind = _kind(system)
+    raw = kind == "raw pairs"
+    # Where velocities are hidden nothing but a regression knows them.
     regressed = not raw or system.hidden_velocity
-    rate = 2e-3 if networks else 1e-2
-    if raw:
-        rounds, windows = ((16, 500), (33, 4000)), 48
-    elif solvable(system):
-        rounds, windows = ((16, 300),), 100
-    elif networks:
-        rounds, windows = ((5, 600), (16, 400), (33, 200)), 32
-    else:
-        rounds, windows = ((5, 250), (16, 150), (33, 100)), 100
+    rounds, windows = ROUNDS[kind]
+    rate = 2e-3 if kind == "network" else 1e-2
     return Recipe(
         name="short",
         stages=tuple(Stage(horizon, count, rate, decay="cosine") for horizon, count in rounds),
         windows=windows,
-        warm_start=regressed,
-        matching=300 if regressed and not leaves_nothing(system) else 0,
-        free_properties=True,
+        regression=regressed,
+        pretrain=300 if regressed else 0,
+        find_properties=True,
         clip=1.0,
         kernel_rate=0.1 if regressed else 1.0,
         tolerance=0.0 if raw else 0.05,
@@ -50,11 +45,28 @@ def short(system: SystemConfig) -> Recipe:
     )
 
 
-def _sees_raw_pairs(system: SystemConfig) -> bool:
-    """Whether fitting rates leads astray: six raw inputs of a pair let it explain single frames so
-    well, and so surely, that long windows never undo it. Where velocities are hidden it is done
-    all the same, because nothing else knows them."""
-    return sums_of_processes(system) and system.pair == "relative"
+Kind = Literal["network", "raw pairs", "closed form", "process"]
+ROUNDS: dict[Kind, tuple[tuple[tuple[int, int], ...], int]] = {
+    "network": (((5, 600), (16, 400), (33, 200)), 32),
+    "raw pairs": (((16, 500), (33, 4000)), 48),
+    "closed form": (((16, 300),), 100),
+    "process": (((5, 250), (16, 150), (33, 100)), 100),
+}
+"""Horizons with the iterations at each, and windows per iteration."""
+
+
+def _kind(system: SystemConfig) -> Kind:
+    """What the functions are, by how much a start from the data can know about them.
+
+    Fitting rates leads astray where f_b sees raw pairs: six inputs let it explain single frames so
+    well, and so surely, that long windows never undo it.
+    """
+    if system.function != "gp":
+        return "network"
+    summed = system.who == "interacting" and system.accumulation == "sum"
+    if summed and system.pair == "relative":
+        return "raw pairs"
+    return "closed form" if summed and system.properties != "inferred" else "process"
 
 
 RECIPES = {"paper": paper, "short": short}

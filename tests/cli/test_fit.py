@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from comotion import load
-from comotion.checkpoint import read as read_checkpoint
 from comotion.cli import main
 from comotion.cli.fit import parse_part, split_sequences
 from comotion.config import read_toml, write_toml
 from comotion.data import Trajectories, read, write
 from comotion.errors import BadInput
+from comotion.predict.checkpoint import read as read_checkpoint
 
 
 def weights(run: Path) -> dict[str, np.ndarray]:

@@ -44,7 +44,7 @@ def some_data(objects: int = 3, sequences: int = 2) -> Trajectories:
 
 
 def fitted_to(data: Trajectories, name: str, **parts) -> FittedModel:
-    config = RunConfig(system(name, **TINY, **parts), Recipe(warm_start=False))
+    config = RunConfig(system(name, **TINY, **parts), Recipe())
     return prepare(data, config, key=jax.random.key(0))[0]
 
 

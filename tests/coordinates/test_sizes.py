@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from comotion.coordinates import ALONE, PAIR, Actor
-from comotion.layout import Layout
+from comotion.coordinates.layout import Layout
 
 LAYOUTS = [
     (Layout(spatial, has_velocity, extra, properties, controls), vectors)

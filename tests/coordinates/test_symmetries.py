@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import ortho_group
 
 from comotion.coordinates import ALONE, PAIR, Actor
+from comotion.coordinates.layout import Layout
 from comotion.functions import MLP
-from comotion.layout import Layout
 
 RNG = np.random.default_rng(0)
 KEY = jax.random.key(0)

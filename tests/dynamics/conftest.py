@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from comotion.coordinates import ALONE, PAIR
+from comotion.coordinates.layout import Layout
 from comotion.dynamics import InteractingDynamics, Scene, Sum
 from comotion.dynamics.graph import GivenGraph
 from comotion.functions import MLP
-from comotion.layout import Layout
 
 
 @pytest.fixture(scope="session")

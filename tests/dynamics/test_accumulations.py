@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.dynamics import Nonlinear, Weighted
 from comotion.functions import MLP, BayesianMLP, SparseGP
-from comotion.layout import Layout
 
 LAYOUT = Layout(2, properties=1)
 call = eqx.filter_jit(lambda field, *arguments: field(*arguments))
@@ -20,8 +20,7 @@ interaction = eqx.filter_jit(lambda field, actors, others: field.interaction(act
 def function(kind, in_size, out_size):
     key = jax.random.key(7)
     if kind == "gp":
-        inputs = np.random.default_rng(0).normal(size=(50, in_size))
-        return SparseGP.init(inputs, out_size=out_size, num_inducing=8, num_features=16, key=key)
+        return SparseGP.init(in_size, out_size=out_size, num_inducing=8, num_features=16, key=key)
     sizes = {"in_size": in_size, "out_size": out_size, "hidden": 8}
     if kind == "mlp":
         return MLP.init(**sizes, key=key)

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import ortho_group
 
 from comotion.coordinates import PAIR, Actor
+from comotion.coordinates.layout import Layout
 from comotion.dynamics import Scene
 from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.functions import Diagonal, SparseGP
-from comotion.layout import Layout
 
 FULL = Layout(2, properties=1, controls=1)
 call = eqx.filter_jit(lambda field, states, scene: field(states, scene))
@@ -199,15 +199,10 @@ def test_the_summed_interaction_has_the_double_sum_as_its_covariance(make_dynami
 
 
 def gaussian_process(in_size, out_size, seed):
-    rng = np.random.default_rng(seed)
-    return SparseGP.init(
-        rng.normal(size=(50, in_size)),
-        out_size=out_size,
-        num_inducing=5,
-        num_features=32,
-        output_scale=rng.uniform(0.5, 2.0, size=out_size),
-        key=jax.random.key(seed),
-    )
+    rng, key = np.random.default_rng(seed), jax.random.key(seed)
+    gp = SparseGP.init(in_size, out_size=out_size, num_inducing=5, num_features=32, key=key)
+    inputs, scale = rng.normal(size=(50, in_size)), rng.uniform(0.5, 2.0, size=out_size)
+    return gp.adapted_to(inputs, scale, key=key)
 
 
 def _at(actors, a) -> Actor:

@@ -5,9 +5,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from comotion.coordinates.layout import Layout
 from comotion.dynamics import JointDynamics
 from comotion.functions import MLP
-from comotion.layout import Layout
 
 LAYOUT = Layout(2, properties=1, controls=1)
 

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.encode import property_encoder
 from comotion.encode.readings import local_reading
-from comotion.layout import Layout
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(7, 4, 2))

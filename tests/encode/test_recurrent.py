@@ -6,9 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.data.components import Components
-from comotion.encode import recurrent_encoder
-from comotion.layout import Layout
+from comotion.coordinates.layout import Layout
+from comotion.encode import Components, recurrent_encoder
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(8, 2, 4))
@@ -133,12 +132,11 @@ def test_an_object_never_seen_still_gets_a_finite_belief(make_window, encode):
 @pytest.mark.parametrize("extra", [0, 2])
 def test_hidden_states_start_from_a_straight_line_through_the_leading_scores(make_window, extra):
     """With heads that say nothing, means are intercept and slope of scores; gaps are left out."""
-    directions = RNG.normal(size=(6, 3))
+    directions = RNG.normal(size=(6, 6))
     glance = Components(jnp.ones(6, jnp.float32), jnp.asarray(directions, jnp.float32))
     layout, times = Layout(2, extra=extra, hidden=True), np.array([0.0, 0.5, 1.5, 2.0])
-    made = recurrent_encoder(
-        layout, 6, frames=4, reads_times=True, glance=glance, key=jax.random.key(0)
-    )
+    made = recurrent_encoder(layout, 6, frames=4, reads_times=True, key=jax.random.key(0))
+    made = eqx.tree_at(lambda e: e.glance, made, glance)
     silent = jax.tree.map(lambda leaf: leaf * 0 if eqx.is_array(leaf) else leaf, made.heads)
     made = eqx.tree_at(lambda e: e.heads, made, silent)
     values = RNG.normal(size=(4, 2, 6))
@@ -152,10 +150,11 @@ def test_hidden_states_start_from_a_straight_line_through_the_leading_scores(mak
 
 
 def test_the_scores_are_not_learned(make_window):
-    glance = Components(jnp.ones(6, jnp.float32), jnp.ones((6, 3), jnp.float32))
+    glance = Components(jnp.ones(6, jnp.float32), jnp.ones((6, 6), jnp.float32))
     made = recurrent_encoder(
-        Layout(2, hidden=True), 6, frames=4, reads_times=False, glance=glance, key=jax.random.key(0)
+        Layout(2, hidden=True), 6, frames=4, reads_times=False, key=jax.random.key(0)
     )
+    made = eqx.tree_at(lambda e: e.glance, made, glance)
     window = make_window(RNG.normal(size=(4, 2, 6)))
     gradient = eqx.filter_grad(lambda e: e(window, jnp.ones(6, jnp.float32)).mean.sum())(made)
     assert not np.any(gradient.glance.directions)

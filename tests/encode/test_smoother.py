@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.encode import smoothing_encoder
-from comotion.layout import Layout
 
 RNG = np.random.default_rng(0)
 TIMES = np.array([0.0, 0.4, 0.5, 1.2, 1.5, 2.5, 2.6])

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.integrate import Disturbance, Disturbed, FixedSteps, trajectory, undisturbed
-from comotion.layout import Layout
 
 DRAWS, STEPS, LENGTH = 4000, 6, 0.5
 PUSH = jnp.asarray([[0.0, 0.0, 0.3, -0.4], [0.0, 0.0, 0.0, 0.0]], jnp.float32)

@@ -41,5 +41,5 @@ def _make_walks(*, objects=3, sequences=2, frames=8, scale=1.0, step=0.5, **part
 def _make_fitted(data, name="I-NODE", **parts) -> FittedModel:
     tiny = {"inducing_alone": 8, "inducing_pair": 8, "fourier_features": 16}
     tiny |= {"hidden_alone": 8, "hidden_pair": 8}
-    config = RunConfig(system(name, **{**tiny, **parts}), Recipe(warm_start=False))
+    config = RunConfig(system(name, **{**tiny, **parts}), Recipe())
     return prepare(data, config, key=jax.random.key(0))[0]

@@ -13,7 +13,7 @@ from comotion.dynamics import AbstractField
 from comotion.encode import Belief
 from comotion.model import Beliefs, Model
 from comotion.predict.start import Search
-from comotion.systems import build, data_shape, start_from_data, state_layout, system
+from comotion.systems import build, data_shape, system
 
 KEY = jax.random.key(0)
 DRAWS, CANDIDATES, FRAMES, NOISE = 1500, 100, 5, 0.3
@@ -39,9 +39,7 @@ def data() -> Trajectories:
 def model(data) -> Model:
     config = system("I-NODE-S", hidden_alone=2, hidden_pair=2, encoder="smoother")
     shape = data_shape(data)
-    dataset = to_dataset(data, identity_scaling(4, 0))
-    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
-    built = build(config, shape, start, key=KEY)
+    built = build(config, shape, key=KEY)
     noise = jnp.full(4, 2 * np.log(NOISE), jnp.float32)
     return eqx.tree_at(lambda m: m.observation.log_noise_variance, built, noise)
 

@@ -208,7 +208,7 @@ def test_simulated_data_are_another_search_than_a_file(study):
 
 def test_whole_numbers_and_others_are_different_fields(study):
     def over(low: float, high: float) -> dict[str, str]:
-        space = dataclasses.replace(study.space, studies={"NODE": {"events": Between(low, high)}})
+        space = dataclasses.replace(study.space, studies={"NODE": {"radius": Between(low, high)}})
         return settings(dataclasses.replace(study, space=space))
 
     assert over(0, 1)["fields"] != over(0.0, 1.0)["fields"]
@@ -252,7 +252,7 @@ def test_the_best_config_is_what_a_fit_of_the_data_would_do(velocities, tmp_path
     best = best_config(study)
     assert best is not None
     assert best == run_config(best.system, "short", 0, {}, velocities_seen=velocities)
-    assert best.recipe.warm_start is not velocities
+    assert best.recipe.regression is not velocities
     assert best.recipe.calibration > 0
 
 

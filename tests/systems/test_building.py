@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.config import SystemConfig, replace
+from comotion.config import Recipe, SystemConfig, replace
 from comotion.coordinates import ALONE, PAIR
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import to_dataset
@@ -17,15 +17,13 @@ from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.encode import RecurrentEncoder, SmoothingEncoder
 from comotion.errors import BadInput
 from comotion.functions import MLP, BayesianMLP, SparseGP
+from comotion.initialise import initialise
 from comotion.integrate import FixedSteps, Jumps
 from comotion.systems import (
     FORMS,
     SYSTEMS,
-    blank,
     build,
     data_shape,
-    start_from_data,
-    state_layout,
     system,
 )
 
@@ -46,9 +44,12 @@ SENSORS = {"spatial": 0, "velocities": False, "others": "abcde"}
 def built(data, config: SystemConfig, **sizes: Any) -> Any:
     config = replace(config, **TINY | sizes)
     shape = data_shape(data)
+    return build(config, shape, key=KEY)
+
+
+def started(data, config: SystemConfig) -> Any:
     dataset = to_dataset(data, identity_scaling(len(data.features), len(data.static_names)))
-    start = start_from_data(config, state_layout(config, shape), dataset.windows, key=KEY)
-    return build(config, shape, start, key=KEY)
+    return initialise(built(data, config), dataset, Recipe(), key=KEY)
 
 
 def rates_shape(model, objects=3):
@@ -148,7 +149,7 @@ def test_functions_start_with_outputs_as_large_as_the_rates_of_the_data(make_dat
     data = make_data()
     rates = np.diff(data.values, axis=1) / 0.5
     sizes = np.sqrt(np.mean(rates**2, axis=(0, 1, 2)))
-    dynamics = built(data, system("I-GPODE")).dynamics
+    dynamics = started(data, system("I-GPODE")).dynamics
     np.testing.assert_allclose(jnp.exp(dynamics.alone.log_output_scale), sizes, rtol=1e-3)
     np.testing.assert_allclose(jnp.exp(dynamics.pair.log_output_scale), sizes, rtol=1e-3)
 
@@ -156,13 +157,13 @@ def test_functions_start_with_outputs_as_large_as_the_rates_of_the_data(make_dat
 def test_functions_of_jumps_start_as_large_as_the_changes_from_frame_to_frame(make_data):
     data = make_data()
     sizes = np.sqrt(np.mean(np.diff(data.values, axis=1) ** 2, axis=(0, 1, 2)))
-    dynamics = built(data, system("I-GPSSM")).dynamics
+    dynamics = started(data, system("I-GPSSM")).dynamics
     np.testing.assert_allclose(jnp.exp(dynamics.alone.log_output_scale), sizes, rtol=1e-3)
 
 
 def test_latent_and_further_observed_entries_do_not_start_dead(make_data):
     data = make_data(others=("heading",), charge=False)
-    dynamics = built(data, system("I-GPODE", latent=8)).dynamics
+    dynamics = started(data, system("I-GPODE", latent=8)).dynamics
     scales = np.exp(np.asarray(dynamics.alone.log_output_scale))
     assert scales.shape == (8,)
     rates = np.diff(data.values, axis=1) / 0.5
@@ -173,7 +174,7 @@ def test_latent_and_further_observed_entries_do_not_start_dead(make_data):
 
 def test_inducing_inputs_lie_where_the_data_are(make_data):
     data = make_data()
-    positions = np.asarray(built(data, system("I-GPODE")).dynamics.alone.inducing_inputs)[:, :2]
+    positions = np.asarray(started(data, system("I-GPODE")).dynamics.alone.inducing_inputs)[:, :2]
     low, high = data.values[..., :2].min(axis=(0, 1, 2)), data.values[..., :2].max(axis=(0, 1, 2))
     assert np.all(positions >= low)
     assert np.all(positions <= high)
@@ -198,13 +199,17 @@ def test_a_single_object_builds_an_interacting_system(make_data):
     ],
     ids=str,
 )
-def test_a_blank_start_gives_a_model_of_the_same_structure(make_data, parts):
+def test_a_template_without_numbers_has_the_structure_of_a_started_model(make_data, parts):
     data = make_data(push=True)
     config = replace(system("I-GPODE", **parts), **TINY)
-    empty, real = blank(config, data_shape(data)), built(data, config)
+    template = eqx.filter_eval_shape(build, config, data_shape(data), key=KEY)
+    empty = jax.tree.map(
+        lambda leaf: np.zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "dtype") else leaf, template
+    )
+    real = started(data, config)
     assert jax.tree.structure(empty) == jax.tree.structure(real)
     shapes = [
-        [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(eqx.filter(m, eqx.is_array))]
+        [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(eqx.filter(m, eqx.is_array_like))]
         for m in (empty, real)
     ]
     assert shapes[0] == shapes[1]
@@ -252,15 +257,15 @@ def test_data_without_two_frames_in_a_row_are_refused(make_data):
     values = data.values.copy()
     values[:, ::2] = np.nan
     with pytest.raises(BadInput, match="no object is observed in two frames in a row"):
-        built(type(data).from_arrays(values, data.times), system("I-NODE"))
+        started(type(data).from_arrays(values, data.times), system("I-NODE"))
 
 
 def test_joint_systems_need_frames_in_which_everyone_is_seen(make_data):
     data = make_data()
     values = data.values.copy()
     values[:, :3, 0], values[:, 3:, 1] = np.nan, np.nan
-    with pytest.raises(BadInput, match="system 'GPODE' needs frames in which every object is seen"):
-        built(type(data).from_arrays(values, data.times), system("GPODE"))
+    with pytest.raises(BadInput, match="needs frames in which every object is seen"):
+        started(type(data).from_arrays(values, data.times), system("GPODE"))
 
 
 @pytest.mark.parametrize(("joint", "partner"), [("NODE", "I-NODE"), ("GPODE", "I-GPODE")])
@@ -298,7 +303,7 @@ def test_data_without_positions_have_a_hidden_state_that_a_network_decodes(make_
 
 def test_functions_of_a_hidden_state_start_where_its_leading_components_are(make_data):
     data = make_data(**SENSORS, frames=30)
-    model = built(data, system("I-GPODE", decoder="mlp"))
+    model = started(data, system("I-GPODE", decoder="mlp"))
     rows = data.values.reshape(-1, 5)
     left = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[0][:, :2]
     scores = np.abs(left * np.sqrt(len(rows))).reshape(2, 30, 3, 2)

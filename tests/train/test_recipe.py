@@ -40,7 +40,7 @@ def test_a_cosine_falls_from_the_rate_to_a_fiftieth_of_it():
 )
 def test_the_papers_own_coordinates_start_from_nothing(name, parts, seen, regressed):
     short = recipe("short", system(name, **parts), velocities_seen=seen)
-    assert short.warm_start == (short.matching > 0) == regressed
+    assert short.regression == (short.pretrain > 0) == regressed
 
 
 def test_systems_of_one_table_take_as_many_steps_whether_they_know_velocities_or_not():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comotion.checkpoint import read
+from comotion.predict.checkpoint import read
 from comotion.train import step
 
 FIT = """

@@ -1,6 +1,6 @@
 import pytest
 
-from comotion.layout import Layout
+from comotion.coordinates.layout import Layout
 
 
 @pytest.mark.parametrize("spatial", [1, 2, 3])

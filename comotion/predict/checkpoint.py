@@ -54,7 +54,10 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
-    """`tree` with every array replaced by the one of the same path; none may be left over."""
+    """`tree` with every array replaced by the one of the same path; none may be left over.
+
+    It may be a template of shapes, as `eqx.filter_eval_shape` gives it.
+    """
     wanted = dict(_named_arrays(tree))
     if wanted.keys() != arrays.keys():
         odd = sorted(wanted.keys() ^ arrays.keys())[0]
@@ -66,7 +69,7 @@ def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
             raise _damaged(path, f"{name} is {', not '.join(kinds)}")
     names = iter(wanted)
     return jax.tree.map(
-        lambda leaf: jax.numpy.asarray(arrays[next(names)]) if eqx.is_array(leaf) else leaf, tree
+        lambda leaf: jax.numpy.asarray(arrays[next(names)]) if _is_array(leaf) else leaf, tree
     )
 
 
@@ -75,8 +78,12 @@ def _named_arrays(tree: PyTree) -> list[tuple[str, Any]]:
     return [
         (jax.tree_util.keystr(path, simple=True, separator="."), leaf)
         for path, leaf in leaves
-        if eqx.is_array(leaf)
+        if _is_array(leaf)
     ]
+
+
+def _is_array(leaf: Any) -> bool:
+    return eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct)
 
 
 def _checksum(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> str:

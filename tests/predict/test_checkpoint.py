@@ -9,8 +9,8 @@ from jaxtyping import Array
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from comotion import checkpoint
 from comotion.errors import BadInput
+from comotion.predict import checkpoint
 
 
 class Part(eqx.Module):

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.data.denoise import denoised
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import first
+from comotion.initialise.denoise import denoised
+from comotion.initialise.pretrain import matching
 from comotion.systems import system
 from comotion.train import recipe
 from comotion.train.fit import prepare, run_config
-from comotion.train.match import matching
 
 SMALL = {"hidden_alone": 16, "hidden_pair": 16, "inducing_alone": 8, "inducing_pair": 8}
 STEPS = 60
@@ -23,7 +23,7 @@ measured = eqx.filter_jit(matching)
 
 def prepared(data, name, steps=STEPS, **parts):
     short = recipe("short", system(name))
-    start = {"matching": steps, "warm_start": False, "free_properties": False}
+    start = {"pretrain": steps, "regression": False, "find_properties": False}
     plan = dataclasses.replace(short, windows=10, **start)
     config = run_config(name, plan, 0, SMALL | {"fourier_features": 16} | parts)
     return prepare(data, config, key=jax.random.key(0))
@@ -35,9 +35,8 @@ def score(data, name, steps, **parts):
     layout = fitted.model.dynamics.layout
     size = jnp.ones(layout.state, jnp.float32)
     smooth = denoised(dataset.windows, layout)
-    jumps = fitted.config.system.time == "discrete"
     excerpts = fitted.excerpts(data)
-    return measured(fitted.model, excerpts, smooth, size, 1.0, jumps, key=jax.random.key(1))
+    return measured(fitted.model, excerpts, smooth, size, 1.0, key=jax.random.key(1))
 
 
 @pytest.mark.parametrize("name", ["NODE", "I-BNODE", "I-GPSSM"])
@@ -77,7 +76,7 @@ def test_what_is_missing_does_not_count(balls):
         )
         excerpts = eqx.tree_at(lambda e: e.window, fitted.excerpts(balls), windows)
         size = jnp.ones(layout.state, jnp.float32)
-        return measured(fitted.model, excerpts, smooth, size, 1.0, False, key=jax.random.key(1))
+        return measured(fitted.model, excerpts, smooth, size, 1.0, key=jax.random.key(1))
 
     np.testing.assert_allclose(with_values(0.0).count, with_values(5.0).count)
     np.testing.assert_allclose(with_values(0.0).states, with_values(5.0).states, rtol=1e-6)

@@ -15,12 +15,11 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST, Key
-from comotion.config import RunConfig
-from comotion.data.derivatives import finite_differences
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Dataset, Window
+from comotion.encode.differences import finite_differences
 from comotion.gp.linalg import safe_cholesky
-from comotion.layout import Layout
-from comotion.train.rate_evidence import CENTRES, Evidence, gather, slots
+from comotion.initialise.evidence import CENTRES, Evidence, gather, slots
 
 STARTS = 24
 FIRST_ROUNDS = 6
@@ -42,24 +41,17 @@ class Law(eqx.Module):
     pair: Float[Array, "b m"]
 
 
-def learns_found_properties(config: RunConfig, layout: Layout) -> bool:
-    """Whether properties are inferred, can be found from what is seen, and are taught then."""
-    recipe, system = config.recipe, config.system
-    asked = recipe.free_properties and recipe.matching > 0 and system.properties == "inferred"
-    return asked and system.decoder == "identity" and not layout.hidden
-
-
 def find_properties(
-    dataset: Dataset, smooth: Window, layout: Layout, *, key: Key
-) -> tuple[Dataset, Window]:
+    dataset: Dataset, smooth: Dataset, layout: Layout, *, key: Key
+) -> tuple[Dataset, Dataset]:
     """Both cut to as many sequences as memory allows, the smoothed ones with their properties."""
-    objects = smooth.alive.shape[2]
+    objects = smooth.windows.alive.shape[2]
     most = max(MOST_NUMBERS // (objects * slots(layout, objects) ** 2), 1)
     dataset, smooth = jax.tree.map(lambda leaf: leaf[:most], (dataset, smooth))
-    if not bool(jnp.any(finite_differences(smooth, layout).known)):
+    if not bool(jnp.any(finite_differences(smooth.windows, layout).known)):
         return dataset, smooth  # whoever needs rates next will say what is wrong
-    found = free_properties(smooth, layout, layout.properties, key=key)
-    return dataset, eqx.tree_at(lambda w: w.properties, smooth, found)
+    found = free_properties(smooth.windows, layout, layout.properties, key=key)
+    return dataset, eqx.tree_at(lambda d: d.windows.properties, smooth, found)
 
 
 def free_properties(

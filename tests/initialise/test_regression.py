@@ -11,9 +11,12 @@ import scipy.stats
 
 from comotion._types import FAST
 from comotion.coordinates import Actor
+from comotion.initialise import lengthscales, linear_rates
+from comotion.initialise.rates import observed_paths
+from comotion.initialise.regression import laws_of, some_paths
 from comotion.simulate import bouncing_balls
 from comotion.systems import system
-from comotion.train import lengthscales, rate_regression, recipe, warm_start
+from comotion.train import recipe
 from comotion.train.fit import prepare, run_config
 
 
@@ -21,13 +24,12 @@ def cold_start(data, **parts):
     parts = {"scaling": "units", "encoder": "smoother", **parts}
     short = recipe("short", system("I-GPODE-S"))
     config = run_config(
-        "I-GPODE-S", dataclasses.replace(short, warm_start=False, matching=0), 0, parts
+        "I-GPODE-S", dataclasses.replace(short, regression=False, pretrain=0), 0, parts
     )
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
-    laws = warm_start.laws_of(fitted.model)
-    assert laws is not None
-    paths = warm_start._observed_paths(fitted.model, config, dataset.windows, key=jax.random.key(1))
-    return laws, paths
+    model, key = fitted.model, jax.random.key(1)
+    paths = observed_paths(model, dataset.windows, properties_known=True, key=key)
+    return laws_of(model), some_paths(paths, key=key)
 
 
 COORDINATES = [("raw", "relative"), ("mirror", "radial"), ("axis", "central")]
@@ -51,7 +53,7 @@ def dense_problem(laws, paths):
     for frame, known in enumerate(np.asarray(paths.known)):
         for a in range(len(known)):
             total = 0.0
-            for fraction, weight in rate_regression.SIMPSON:
+            for fraction, weight in linear_rates.SIMPSON:
                 actors = [actor_at(paths, frame, b, fraction) for b in range(len(known))]
                 others = actors[:a] + actors[a + 1 :]
                 heard = sum(np.asarray(pair(actors[a], other)) for other in others)
@@ -85,10 +87,10 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
     residual = float(jnp.exp(2 * laws.log_residual))
     covariance = design @ design.T + residual * np.eye(len(rates))
     dense = scipy.stats.multivariate_normal.logpdf(rates, np.zeros(len(rates)), covariance)  # pyright: ignore[reportArgumentType]
-    assert float(rate_regression.log_evidence(laws, paths)) == pytest.approx(dense, rel=2e-3)
+    assert float(linear_rates.log_evidence(laws, paths)) == pytest.approx(dense, rel=2e-3)
     precision = np.eye(design.shape[1]) + design.T @ design / residual
     mean = np.linalg.solve(precision, design.T @ rates / residual)
-    alone, pair = rate_regression.regress(laws, paths)
+    alone, pair = linear_rates.regress(laws, paths)
     got = np.concatenate([np.asarray(alone.mean).T.ravel(), np.asarray(pair.mean).T.ravel()])
     np.testing.assert_allclose(got, mean, atol=2e-2 * np.abs(mean).max())
     sd = np.concatenate([np.exp(np.asarray(f.covariance.log_sd)).T.ravel() for f in (alone, pair)])
@@ -99,7 +101,7 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
 def test_climbing_raises_the_evidence(problem):
     laws, paths = problem
     better = lengthscales.choose_by_evidence(laws, paths, step=0.05)
-    assert rate_regression.log_evidence(better, paths) > rate_regression.log_evidence(laws, paths)
+    assert linear_rates.log_evidence(better, paths) > linear_rates.log_evidence(laws, paths)
 
 
 def test_no_lengthscale_is_shorter_than_the_way_of_one_step(problem):
@@ -130,7 +132,6 @@ def test_chance_does_not_decide_what_f_b_depends_on():
     data = bouncing_balls(sequences=300, objects=3, noise="high", seed=11)[:100]
     config = run_config("comotion", "short", 11, {"alone": "mirror"})
     key = jax.random.split(jax.random.key(11))[0]
-    laws = warm_start.laws_of(prepare(data, config, key=key)[0].model)
-    assert laws is not None
+    laws = laws_of(prepare(data, config, key=key)[0].model)
     *_, tangential = np.asarray(laws.pair.kernel.lengthscales())
     assert 1.5 < tangential < 6.0

@@ -8,15 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.data.scaling import fit_scaling
 from comotion.data.trajectories import Trajectories
-from comotion.data.windows import to_dataset
-from comotion.layout import Layout
-from comotion.simulate import charged_particles
-from comotion.systems import system
-from comotion.train import recipe
-from comotion.train.fit import prepare, run_config
-from comotion.train.free_properties import (
+from comotion.data.windows import Dataset, to_dataset
+from comotion.initialise.evidence import _basis, _design, _gather, gather, observed_rates
+from comotion.initialise.find_properties import (
     Law,
     _slot_weights,
     _under_law,
@@ -25,9 +22,14 @@ from comotion.train.free_properties import (
     regress_law,
     total_misfit,
 )
-from comotion.train.match import match, taught
-from comotion.train.rate_evidence import _basis, _design, _gather, gather, observed_rates
-from comotion.train.warm_start import laws_of
+from comotion.initialise.pretrain import pretrained, taught
+from comotion.initialise.rates import observed_paths
+from comotion.initialise.regression import laws_of
+from comotion.initialise.shown import Shown
+from comotion.simulate import charged_particles
+from comotion.systems import system
+from comotion.train import recipe
+from comotion.train.fit import prepare, run_config
 
 LAYOUT = Layout(2, properties=1)
 KEY = jax.random.key(0)
@@ -125,11 +127,11 @@ def test_objects_that_are_not_there_count_for_nothing(charges):
     assert np.all(properties[2:, 4] != 0.0)
 
 
-def planned(matching):
+def planned(steps):
     parts = {"inducing_alone": 8, "inducing_pair": 8, "fourier_features": 16}
     parts |= {"scaling": "units", "property_reading": "local", "encoder": "smoother"}
     config = system("I-GPODE-S/with-globals", **parts)
-    plan = dataclasses.replace(recipe("short", config), matching=matching, windows=20)
+    plan = dataclasses.replace(recipe("short", config), pretrain=steps, windows=20)
     return run_config(config, plan, 0, {})
 
 
@@ -142,7 +144,10 @@ def test_the_encoder_comes_closer_to_what_was_found_and_the_regression_stays(unt
     before, dataset = untaught
     given = jnp.asarray(found[..., None])
     smooth = eqx.tree_at(lambda w: w.properties, dataset.windows, given)
-    after = match(before.model, planned(20), dataset, smooth, found=True, regressed=True, key=KEY)
+    paths = observed_paths(before.model, smooth, properties_known=True, key=KEY)
+    shown = Shown(dataset, Dataset(smooth, dataset.lengths), paths, properties_known=True)
+    plan = planned(20).recipe
+    after = pretrained(before.model, shown, plan, properties_only=True, key=KEY)
     assert taught(after, dataset.windows, given) < taught(before.model, dataset.windows, given)
     assert eqx.tree_equal(after.dynamics, before.model.dynamics)
 
@@ -150,7 +155,5 @@ def test_the_encoder_comes_closer_to_what_was_found_and_the_regression_stays(unt
 def test_functions_start_from_a_regression_once_properties_are_found(charges, untaught):
     prepared = (untaught[0], prepare(charges, planned(1), key=KEY)[0])
     without, with_found = (laws_of(fitted.model) for fitted in prepared)
-    assert without is not None
-    assert with_found is not None
     assert not np.any(without.pair.mean)
     assert np.any(with_found.pair.mean)

@@ -18,18 +18,16 @@ from comotion.coordinates import (
     AbstractPairCoordinates,
     Actor,
 )
-from comotion.data.derivatives import finite_differences
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
+from comotion.encode.differences import finite_differences
 from comotion.functions import SparseGP
 from comotion.gp import KERNELS
-from comotion.gp.inducing import spread
-from comotion.layout import Layout
-from comotion.systems import eventful_rows
-from comotion.train.rate_regression import basis_rows, whitener
+from comotion.initialise.linear_rates import basis_rows, whitener
+from comotion.initialise.rates import eventful_rows
 
 CENTRES = 10
 ROWS = 2000
-EVENTFUL = 0.5
 KERNEL = "matern32"
 STEEPNESS = 0.5  # lengthscales, as a share of the spread of the inputs
 RESIDUAL = 0.3  # of a rate's own size: what so simple a law cannot be expected to explain
@@ -139,11 +137,10 @@ def _basis(seen: Rates, layout: Layout, *, key: Key) -> Basis:
     pair_coordinates = PAIR["central"](Layout(layout.spatial, has_velocity=False), 1)
     P, J, A, _ = seen.states.shape
     states = seen.states.reshape(P * J, A, -1)
-    known = np.asarray(seen.weights > 0).reshape(P * J, A)
-    rates = np.asarray(seen.rates, np.float64).reshape(P * J, A, -1)
-    frames, objects = eventful_rows(rates, known, EVENTFUL, ROWS, key=key_rows)
+    known, rates = (seen.weights > 0).reshape(P * J, A), seen.rates.reshape(P * J, A, -1)
+    frames, objects = eventful_rows(rates, known, ROWS, key=key_rows)
     everyone_else = np.arange(A)[None, :] != objects[:, None]
-    rows, others = np.nonzero(known[frames] & everyone_else)
+    rows, others = np.nonzero(np.asarray(known)[frames] & everyone_else)
     if len(rows) == 0:  # nobody ever has company: f_b exists but is never used
         rows, others = np.arange(len(frames)), objects
     own = _actors(states[frames, objects])
@@ -155,5 +152,8 @@ def _basis(seen: Rates, layout: Layout, *, key: Key) -> Basis:
 
 def _process(inputs: Float[Array, "*b I"], outputs: int, *, key: Key) -> SparseGP:
     x = np.asarray(inputs, np.float64).reshape(-1, inputs.shape[-1])
-    kernel = KERNELS[KERNEL](STEEPNESS * spread(x))
-    return SparseGP.init(x, out_size=outputs, num_inducing=CENTRES, kernel=kernel, key=key)
+    kernel = KERNELS[KERNEL](np.full(x.shape[1], STEEPNESS))
+    process = SparseGP.init(
+        x.shape[1], out_size=outputs, num_inducing=CENTRES, kernel=kernel, key=key
+    )
+    return process.adapted_to(x, np.ones(outputs), key=key)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from comotion.data import BadInput, Trajectories
-from comotion.data.components import principal_components
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import Window, to_dataset
+from comotion.initialise.components import principal_components
 from comotion.simulate import render_discs
 
 RNG = np.random.default_rng(0)

@@ -12,21 +12,22 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import FAST, Key
-from comotion.config import RunConfig, Stage
-from comotion.data.derivatives import finite_differences
-from comotion.data.windows import Dataset, Excerpt, Window, sample_excerpts
+from comotion.config import Recipe
+from comotion.data.windows import Excerpt, Window, sample_excerpts
 from comotion.dynamics import Scene
 from comotion.encode import Belief
+from comotion.encode.differences import finite_differences
+from comotion.initialise.shown import Shown
 from comotion.model import Beliefs, Model
 from comotion.observe import FirstEntries
-from comotion.train.adam import AdamState, adam_init, adam_update
-from comotion.train.step import learning_rate
 
 WINDOWS = 50
 CLIP = 1.0
+LAST_RATE = 0.02  # of the first learning rate
 RESIDUAL = 0.3  # of a rate's own size: what midpoints and smoothing cannot be expected to explain
 BLUR = 0.03  # of a state: below this a belief is not asked to be sharper
 PROPERTY_BLUR = 0.4  # the same for properties, of which a few are always found wrongly
@@ -50,82 +51,74 @@ class Matching(eqx.Module):
 
 
 @dataclass(frozen=True)
-class MatchPlan:
+class PretrainPlan:
     """What is fixed while a step is compiled."""
 
     frames: int
     opening: int
     windows: int
-    jumps: bool
+    steps: int
+    learning_rate: float
     found: bool
-    regressed: bool
+    properties_only: bool
+
+    @property
+    def optimiser(self) -> optax.GradientTransformation:
+        rate = optax.cosine_decay_schedule(self.learning_rate, self.steps, LAST_RATE)
+        adam = optax.chain(optax.clip_by_global_norm(CLIP), optax.adam(rate))
+        return optax.apply_if_finite(optax.flatten(adam), max_consecutive_errors=self.steps)
 
 
-def match(
-    model: Model,
-    config: RunConfig,
-    dataset: Dataset,
-    smooth: Window,
-    *,
-    found: bool = False,
-    regressed: bool = False,
-    key: Key,
+def pretrained(
+    model: Model, shown: Shown, plan: Recipe, *, properties_only: bool, key: Key
 ) -> Model:
     """States must be read off the observations: learned decoders come back as they are.
 
-    `found` says that `smooth` holds the properties that the encoder is to learn to give,
-    `regressed` that nothing else is left to learn from rates and states.
+    With `properties_only` nothing else is left to learn from rates and states.
     """
-    steps = config.recipe.matching
-    if steps == 0 or not isinstance(model.observation.decoder, FirstEntries):
+    if plan.pretrain == 0 or not isinstance(model.observation.decoder, FirstEntries):
         return model
-    longest = dataset.windows.times.shape[1]
-    plan = MatchPlan(
-        frames=min(config.system.encoder_frames + 1, longest),
-        opening=min(config.system.property_frames, longest),
-        windows=WINDOWS if regressed else min(WINDOWS, config.recipe.windows),
-        jumps=config.system.time == "discrete",
-        found=found,
-        regressed=regressed,
+    longest, properties = shown.smooth.windows.times.shape[1], model.property_encoder
+    step_plan = PretrainPlan(
+        frames=min(model.encoder.frames + 1, longest),
+        opening=min(1 if properties is None else properties.frames, longest),
+        windows=WINDOWS if properties_only else min(WINDOWS, plan.windows),
+        steps=plan.pretrain,
+        learning_rate=plan.stages[0].learning_rate,
+        found=properties is not None and shown.properties_known,
+        properties_only=properties_only,
     )
-    smoothed = Dataset(smooth, dataset.lengths)
-    size = _rate_size(smooth, model, plan.jumps)
-    stage = Stage(plan.frames, steps, config.recipe.stages[0].learning_rate, "cosine")
-    state = adam_init(eqx.filter(model, eqx.is_inexact_array))
-    for done, step_key in enumerate(jax.random.split(key, steps)):
-        rate = jnp.asarray(learning_rate(stage, done), FAST)
-        model, state = _step(model, state, dataset, smoothed, size, rate, plan, key=step_key)
+    size = _rate_size(shown, model)
+    state = step_plan.optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+    for key_step in jax.random.split(key, step_plan.steps):
+        model, state = _step(model, state, shown, size, step_plan, key=key_step)
     return model
 
 
 @eqx.filter_jit
 def _step(
     model: Model,
-    state: AdamState,
-    dataset: Dataset,
-    smoothed: Dataset,
+    state: optax.OptState,
+    shown: Shown,
     size: Float[Array, " D"],
-    rate: Float[Array, ""],
-    plan: MatchPlan,
+    plan: PretrainPlan,
     *,
     key: Key,
-) -> tuple[Model, AdamState]:
+) -> tuple[Model, optax.OptState]:
     key_batch, key_draw = jax.random.split(key)
     cuts = (plan.frames, plan.opening, plan.windows)
-    observed = sample_excerpts(dataset, *cuts, anywhere=plan.found, key=key_batch)
-    clean = sample_excerpts(smoothed, *cuts, key=key_batch).window  # the same cuts
+    observed = sample_excerpts(shown.measured, *cuts, anywhere=plan.found, key=key_batch)
+    clean = sample_excerpts(shown.smooth, *cuts, key=key_batch).window  # the same cuts
 
     def loss(model: Model) -> Float[Array, ""]:
-        if plan.regressed:
+        if plan.properties_only:
             return taught(model, observed.opening, clean.properties)
-        share = len(dataset) / plan.windows
-        return matching(
-            model, observed, clean, size, share, plan.jumps, found=plan.found, key=key_draw
-        ).loss
+        share = len(shown.measured) / plan.windows
+        return matching(model, observed, clean, size, share, found=plan.found, key=key_draw).loss
 
     gradient = eqx.filter_grad(loss)(model)
-    rates = jax.tree.map(lambda _: rate, gradient)
-    updates, state = adam_update(gradient, state, rates, clip=CLIP)
+    with jax.numpy_dtype_promotion("standard"):  # optax raises floats to integers
+        updates, state = plan.optimiser.update(gradient, state)
     return eqx.apply_updates(model, updates), state
 
 
@@ -135,7 +128,6 @@ def matching(
     smooth: Window,
     size: Float[Array, " D"],
     share: float,
-    jumps: bool,
     *,
     found: bool = False,
     key: Key,
@@ -146,7 +138,7 @@ def matching(
     key_field, key_properties = jax.random.split(key)
     field = model.dynamics.draw(key=key_field)
     beliefs = jax.vmap(model.encode)(observed)
-    seen = finite_differences(smooth, layout, jumps=jumps)
+    seen = finite_differences(smooth, layout, jumps=model.integrator.jumps)
     points = 0.5 * (seen.states + seen.after)
 
     def predict(
@@ -223,8 +215,9 @@ def log_density(
     return jnp.sum(jnp.where(known, density - constant, 0.0))
 
 
-def _rate_size(smooth: Window, model: Model, jumps: bool) -> Float[Array, " D"]:
-    seen = finite_differences(smooth, model.dynamics.layout, jumps=jumps)
+def _rate_size(shown: Shown, model: Model) -> Float[Array, " D"]:
+    windows, layout = shown.smooth.windows, model.dynamics.layout
+    seen = finite_differences(windows, layout, jumps=model.integrator.jumps)
     known = seen.known[..., None]
     squares = jnp.sum(jnp.where(known, seen.rates**2, 0.0), axis=(0, 1, 2))
     size = jnp.sqrt(squares / jnp.maximum(jnp.sum(known), 1).astype(FAST))

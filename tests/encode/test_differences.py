@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from comotion.coordinates.layout import Layout
 from comotion.data import Trajectories
-from comotion.data.derivatives import finite_differences
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import to_dataset
-from comotion.layout import Layout
+from comotion.encode.differences import finite_differences
 
 TIMES = np.array([0.0, 0.5, 0.7, 1.5, 2.0, 2.5])
 ACCELERATION = np.array([0.4, -0.2])

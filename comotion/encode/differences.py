@@ -4,8 +4,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
-from comotion.layout import Layout
 
 
 class Snapshots(eqx.Module):

@@ -3,24 +3,23 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
 from comotion._types import FAST
 from comotion.data.windows import Window
+from comotion.encode import Components, RecurrentEncoder
 from comotion.errors import BadInput
+from comotion.model import Model
 
 SMALLEST_SHARE = 1e-6
 
 
-class Components(eqx.Module):
-    """Scores are (values − mean) · directions, of variance one over the data."""
-
-    mean: Float[Array, " O"]
-    directions: Float[Array, "O G"]
-
-    def scores(self, values: Float[Array, "*b O"]) -> Float[Array, "*b G"]:
-        rows = values.reshape(-1, values.shape[-1]) - self.mean[None]
-        return (rows @ self.directions).reshape(*values.shape[:-1], -1)
+def with_components(model: Model, windows: Window) -> Model:
+    """What an encoder of hidden positions looks at first; other encoders stay as they are."""
+    encoder = model.encoder
+    if not isinstance(encoder, RecurrentEncoder) or encoder.glance is None:
+        return model
+    found = principal_components(windows, encoder.glance.directions.shape[1])
+    return eqx.tree_at(lambda m: m.encoder.glance, model, found)
 
 
 def principal_components(windows: Window, count: int) -> Components:

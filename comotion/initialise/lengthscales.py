@@ -5,6 +5,7 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import EXACT
@@ -14,10 +15,10 @@ from comotion.coordinates import (
     AbstractPairCoordinates,
     Actor,
 )
+from comotion.coordinates.layout import Layout
 from comotion.functions import SparseGP
-from comotion.layout import Layout
-from comotion.train.adam import AdamState, adam_init, adam_update
-from comotion.train.rate_regression import Laws, Paths, log_evidence
+from comotion.initialise.linear_rates import Laws, log_evidence
+from comotion.initialise.rates import Paths
 
 REACH = 1.5
 EVIDENCE_STEPS = 30
@@ -31,12 +32,15 @@ def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
     One program from end to end: taken step by step, most of the time would go into compiling.
     """
 
+    optimiser = optax.adam(EVIDENCE_RATE)
+
     def loss(values: list[Array]) -> Float[Array, ""]:
         return -log_evidence(eqx.tree_at(_tunable, laws, values), paths) / paths.rates.size
 
     def climb(now: Climb, _: None) -> tuple[Climb, None]:
         height, gradient = jax.value_and_grad(loss)(now.values)
-        updates, state = adam_update(gradient, now.state, [EVIDENCE_RATE] * len(now.values))
+        with jax.numpy_dtype_promotion("standard"):  # optax raises floats to integers
+            updates, state = optimiser.update(gradient, now.state)
         moved = eqx.tree_at(_tunable, laws, jax.tree.map(jnp.add, now.values, updates))
         values = _tunable(within_reach(moved, paths, step))
         better = height < now.lowest
@@ -44,7 +48,7 @@ def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
         return Climb(values, state, best, jnp.minimum(height, now.lowest)), None
 
     values = _tunable(within_reach(laws, paths, step))
-    start = Climb(values, adam_init(values), values, jnp.asarray(jnp.inf, EXACT))
+    start = Climb(values, optimiser.init(values), values, jnp.asarray(jnp.inf, EXACT))
     end, _ = jax.lax.scan(climb, start, length=EVIDENCE_STEPS)
     return eqx.tree_at(_tunable, laws, end.best)
 
@@ -53,7 +57,7 @@ class Climb(eqx.Module):
     """Where the search stands, and the best place so far."""
 
     values: list[Array]
-    state: AdamState
+    state: optax.OptState
     best: list[Array]
     lowest: Float[Array, ""]
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from jaxtyping import Array
 
-from comotion.data.denoise import denoised
+from comotion.coordinates.layout import Layout
 from comotion.data.scaling import identity_scaling
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Window, to_dataset
-from comotion.layout import Layout
+from comotion.initialise.denoise import denoised
 from comotion.simulate import bouncing_balls
 
 

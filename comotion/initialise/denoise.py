@@ -15,8 +15,8 @@ from jaxtyping import Array, Bool, Float
 
 from comotion._types import EXACT
 from comotion.backend.processor import RUNS_ONCE
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
-from comotion.layout import Layout
 
 ITERATIONS = 20
 TAIL = 1.0  # degrees of freedom of the pushes

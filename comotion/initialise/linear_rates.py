@@ -10,7 +10,7 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from comotion._types import EXACT, FAST
 from comotion.backend.processor import RUNS_ONCE
@@ -21,20 +21,11 @@ from comotion.coordinates import (
 )
 from comotion.functions import Diagonal, Full, SparseGP
 from comotion.gp.linalg import safe_cholesky, solve_lower
+from comotion.initialise.rates import Paths
 
 SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
 CHUNK = 100
 TINY = 1e-12  # data in which nothing ever accelerates
-
-
-class Paths(eqx.Module):
-    """All objects over many intervals: where they start and end, and their mean rates."""
-
-    actors: Actor
-    after: Float[Array, "F A D"]
-    rates: Float[Array, "F A R"]
-    known: Bool[Array, "F A"]
-    neighbours: Bool[Array, "F A A"]
 
 
 class Laws(eqx.Module):

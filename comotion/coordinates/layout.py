@@ -24,6 +24,10 @@ class Layout:
     def state(self) -> int:
         return self.spatial * self.vectors + self.extra
 
+    def learned(self, order: int) -> int:
+        """Entries whose rate is learned; at second order that of position is velocity."""
+        return self.state if order == 1 else self.state - self.spatial
+
     @property
     def position(self) -> slice:
         return slice(0, self.spatial)

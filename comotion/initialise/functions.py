@@ -1,0 +1,107 @@
+"""Functions before training: at the inputs that data visit, as large as the rates they show."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from comotion._types import FAST, Key
+from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
+from comotion.dynamics import InteractingDynamics, JointDynamics, joint_inputs
+from comotion.errors import BadInput
+from comotion.initialise.rates import Paths, eventful_rows
+from comotion.model import Model
+
+MOST_ROWS = 10_000
+
+
+def with_adapted_functions(model: Model, paths: Paths, *, key: Key) -> Model:
+    dynamics, sizes = model.dynamics, _rate_sizes(paths)
+    if isinstance(dynamics, InteractingDynamics):
+        dynamics = _interacting(dynamics, paths, sizes, key=key)
+    elif isinstance(dynamics, JointDynamics):
+        dynamics = _joint(dynamics, paths, sizes, key=key)
+    return dataclasses.replace(model, dynamics=dynamics)
+
+
+def _rate_sizes(paths: Paths) -> Float[np.ndarray, " R"]:
+    """Root mean squares; what is never seen to move (latent entries) is given a typical size."""
+    rates = np.asarray(paths.rates, np.float64)[np.asarray(paths.known)]
+    sizes = np.sqrt(np.mean(rates**2, axis=0))
+    moving = sizes[sizes > 0]
+    return np.where(sizes > 0, sizes, moving.mean() if moving.size else 1.0).clip(1e-6)
+
+
+def _interacting(
+    dynamics: InteractingDynamics, paths: Paths, sizes: Float[np.ndarray, " R"], *, key: Key
+) -> InteractingDynamics:
+    key_rows, key_alone, key_pair, key_accumulation = jax.random.split(key, 4)
+    alone, pair = dynamics.alone_coordinates, dynamics.pair_coordinates
+    frames, objects = eventful_rows(paths.rates, paths.known, MOST_ROWS, key=key_rows)
+    own = jax.tree.map(lambda leaf: leaf[frames, objects], paths.actors)
+    actors, others = _pairs(paths, frames, objects)
+    return dataclasses.replace(
+        dynamics,
+        alone=dynamics.alone.adapted_to(
+            _rows(jax.jit(jax.vmap(alone.inputs))(own)),
+            _output_sizes(alone.rates, alone, sizes, own),
+            key=key_alone,
+        ),
+        pair=dynamics.pair.adapted_to(
+            _rows(jax.jit(jax.vmap(pair.inputs))(actors, others)),
+            _output_sizes(pair.rates, pair, sizes, actors, others),
+            key=key_pair,
+        ),
+        accumulation=dynamics.accumulation.adapted_to(actors, others, sizes, key=key_accumulation),
+    )
+
+
+def _joint(
+    dynamics: JointDynamics, paths: Paths, sizes: Float[np.ndarray, " R"], *, key: Key
+) -> JointDynamics:
+    key_rows, key_function = jax.random.split(key)
+    complete = jnp.all(paths.known, axis=1, keepdims=True)  # a frame counts as one object
+    if not jnp.any(complete):
+        raise BadInput(
+            "one function of all objects needs frames in which every object is seen, and there "
+            "are none; use an interacting system (I-…), which takes objects as they come"
+        )
+    largest = jnp.max(jnp.linalg.norm(paths.rates, axis=2), axis=1)[:, None, None]
+    frames, _ = eventful_rows(largest, complete, MOST_ROWS, key=key_rows)
+    inputs = _rows(jax.vmap(joint_inputs)(jax.tree.map(lambda leaf: leaf[frames], paths.actors)))
+    scale = np.tile(sizes, paths.known.shape[1])
+    function = dynamics.function.adapted_to(inputs, scale, key=key_function)
+    return dataclasses.replace(dynamics, function=function)
+
+
+def _pairs(paths: Paths, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor, Actor]:
+    """Every chosen object with every object it hears, where both are known."""
+    neighbours, known = np.asarray(paths.neighbours), np.asarray(paths.known)
+    rows, others = np.nonzero(neighbours[frames, objects] & known[frames])
+    if len(rows) == 0:  # a single object: the interaction exists but is never used
+        rows, others = np.arange(len(frames)), objects
+    actors = jax.tree.map(lambda leaf: leaf[frames[rows], objects[rows]], paths.actors)
+    return actors, jax.tree.map(lambda leaf: leaf[frames[rows], others], paths.actors)
+
+
+def _output_sizes(
+    rates: Callable[..., Array],
+    part: AbstractAloneCoordinates | AbstractPairCoordinates,
+    sizes: Float[np.ndarray, " R"],
+    *actors: Actor,
+) -> Float[np.ndarray, " Q"]:
+    """Each output is about as large as the rates it contributes to."""
+    example = tuple(jax.tree.map(lambda leaf: leaf[0], actor) for actor in actors)
+    shape = (*part.inputs(*example).shape[:-1], part.out_size)
+    slopes = jax.jit(jax.jacobian(lambda outputs: rates(outputs, *example)))
+    reach = slopes(jnp.ones(shape, FAST))
+    reach = np.abs(np.asarray(reach, np.float64)).reshape(len(sizes), -1, part.out_size)
+    reach = reach.sum(axis=1) + 1e-12  # (R, Q)
+    return np.sqrt((reach * sizes[:, None] ** 2).sum(axis=0) / reach.sum(axis=0))
+
+
+def _rows(inputs: Array) -> Float[np.ndarray, "N I"]:
+    return np.asarray(inputs, np.float64).reshape(-1, inputs.shape[-1])

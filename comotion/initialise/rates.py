@@ -1,0 +1,83 @@
+"""States and rates that the data show, interval by interval."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from comotion._types import FAST, Key
+from comotion.coordinates import Actor
+from comotion.data.windows import Window
+from comotion.encode import RecurrentEncoder
+from comotion.encode.differences import finite_differences
+from comotion.errors import BadInput
+from comotion.model import Model
+
+EVENTFUL = 0.5
+
+
+class Paths(eqx.Module):
+    """All objects over many intervals: where they start and end, and their mean rates."""
+
+    actors: Actor  # leaves have axes (interval, object, entry)
+    after: Float[Array, "F A D"]
+    rates: Float[Array, "F A R"]
+    known: Bool[Array, "F A"]
+    neighbours: Bool[Array, "F A A"]
+
+    def at(self, rows: Int[np.ndarray, " f"]) -> "Paths":
+        """Some of the intervals."""
+        return jax.tree.map(lambda leaf: leaf[rows], self)
+
+
+def observed_paths(model: Model, windows: Window, *, properties_known: bool, key: Key) -> Paths:
+    """Properties still to be inferred are drawn from their prior.
+
+    Where positions are hidden, the leading components of what is seen stand in for them.
+    """
+    layout, order = model.dynamics.layout, model.dynamics.order
+    if isinstance(model.encoder, RecurrentEncoder) and model.encoder.glance is not None:
+        windows = _with_scores(windows, model.encoder.glance.scores(windows.values), layout.spatial)
+    differences = eqx.filter_jit(finite_differences)
+    seen = differences(windows, layout, jumps=model.integrator.jumps)
+    if not jnp.any(seen.known):
+        raise BadInput(
+            "no object is observed in two frames in a row with nothing missing, so there is "
+            "nothing to start from; fill some gaps, or drop sequences that are mostly empty"
+        )
+    P, J, A, _ = seen.states.shape
+    properties = windows.properties[..., : layout.properties]
+    if not properties_known:
+        properties = jax.random.normal(key, (P, A, layout.properties), FAST)
+    per_frame = jnp.broadcast_to(properties[:, None], (P, J, A, layout.properties))
+    learned = seen.rates if order == 1 else seen.rates[..., layout.spatial :]
+    actors = Actor(seen.states, per_frame, windows.controls[:, :-1])
+    neighbours = jnp.broadcast_to(windows.neighbours[:, None], (P, J, A, A))
+    leaves = (actors, seen.after, learned, seen.known, neighbours)
+    return Paths(*jax.tree.map(lambda leaf: leaf.reshape(P * J, *leaf.shape[2:]), leaves))
+
+
+def _with_scores(windows: Window, scores: Float[Array, "P N A G"], axes: int) -> Window:
+    """Windows in which the leading components are observed instead of the features."""
+    scores = scores[..., :axes]
+    complete = jnp.all(windows.present, axis=-1, keepdims=True)
+    present = jnp.broadcast_to(complete, scores.shape)
+    return eqx.tree_at(lambda w: (w.values, w.present), windows, (scores, present))
+
+
+def eventful_rows(
+    rates: Float[Array, "F A R"], known: Bool[Array, "F A"], most: int, *, key: Key
+) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """Intervals and objects: a random sample, half of which is taken where rates are largest.
+
+    Collisions are one frame in a hundred, and the only frames that show how objects collide.
+    """
+    frames, objects = np.nonzero(np.asarray(known))
+    order = np.asarray(jax.random.permutation(key, len(frames)))
+    count = min(most, len(frames))
+    eventful = int(EVENTFUL * count)
+    size = np.linalg.norm(np.asarray(rates, np.float64)[frames, objects], axis=1)
+    ranked = order[np.argsort(-size[order], kind="stable")]
+    rows = np.concatenate([ranked[:eventful], order[: count - eventful]])
+    return frames[rows], objects[rows]
