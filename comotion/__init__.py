@@ -3,10 +3,7 @@
     data → encode → draw functions → integrate → observe → bound → train → predict → evaluate
 
 `read` and `simulate` give trajectories, `fit` learns a model, `FittedModel.predict` forecasts,
-`evaluate` scores, `load` reads a model file back. The rooms of the package, from the ground up:
-`data` and `gp`, `functions`, `coordinates`, then `encode`, `dynamics`, `integrate`, `observe` and
-`simulate` side by side, `model`, `objective`, `systems`, `checkpoint`, `predict`, `train`,
-`scoring`, `report`, `cli`.
+`evaluate` scores, `load` reads a model file back; docs/architecture.md is the map of the rooms.
 """
 
 import importlib

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from comotion.contacts import Contacts
+from comotion.coordinates.layout import Layout
 from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
-from comotion.layout import Layout
 
 GRAZING = 1e-5
 """Slower closing than this share of the speed is sliding along: no event."""
@@ -59,6 +59,9 @@ class Bouncing(AbstractIntegrator):
         none = jnp.zeros((), states.dtype)
         numbers = jnp.arange(self.steps, dtype=states.dtype)
         return jax.lax.scan(step, (states, none), numbers)[0]
+
+    def step(self, length: float) -> float:
+        return length / self.steps
 
     def _kick(
         self, rates: Rates, states: States, time: Time, length: Time, interval: Interval

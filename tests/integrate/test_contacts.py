@@ -8,9 +8,9 @@ import pytest
 
 from comotion._types import FAST
 from comotion.contacts import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
+from comotion.coordinates.layout import Layout
 from comotion.integrate import Interval
 from comotion.integrate.contacts import Bouncing, drift
-from comotion.layout import Layout
 from tests.event_oracle import Scene
 
 KEY = jax.random.key(0)
