@@ -27,7 +27,7 @@ class Options:
     A space is a TOML file: tables [studies.SYSTEM] with fields and a list of values each (or
     {low = …, high = …, log = true}), and scale, objects and noise of the simulated data to choose
     on. The space `supplement` is the search of the paper's supplement. With --data it is your own
-    data. What is compared is the evidence bound on data never trained on; trials that fall behind
+    data. What is compared is the likelihood of data never trained on; trials that fall behind
     are stopped early. Stop at any time: the same command goes on. Other settings or other data are
     another search, and want another folder.
 
@@ -170,11 +170,15 @@ def _conclude(study: "Study", out: Path) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     write_toml(best, folder / "best.toml")
     (folder / "what-mattered.png").write_bytes(figure_png(search_figure(study.name, whole)))
-    values, bound = max(whole, key=lambda trial: trial[1])
+    values, likelihood = max(whole, key=lambda trial: trial[1])
     return {
         "trials": len(trials),
         "stopped early": len(trials) - len(whole),
-        "best": {"values": values, "bound": bound, "config": str(folder / "best.toml")},
+        "best": {
+            "values": values,
+            "log_likelihood": likelihood,
+            "config": str(folder / "best.toml"),
+        },
         "share of the differences": explained(whole),
     }
 
@@ -188,6 +192,7 @@ def _told(name: str, result: dict[str, Any]) -> str:
     shares = result["share of the differences"].items()
     mattered = ", ".join(f"{field} {share:.0%}" for field, share in shares)
     return (
-        f"{head}\n  best: {values} (bound per value {best['bound']:.4f}), see {best['config']}"
+        f"{head}\n  best: {values} (log likelihood per value {best['log_likelihood']:.4f}), "
+        f"see {best['config']}"
         f"\n  what mattered (share of the differences between trials): {mattered}"
     )

@@ -30,7 +30,7 @@ from comotion.model import Model
 from comotion.predict import checkpoint
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
-from comotion.systems import DataShape, build
+from comotion.systems import DataShape, build, check_same_columns
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -136,18 +136,7 @@ class FittedModel:
             raise BadInput(f"a forecast needs at least one draw, got draws={draws}")
         if candidates < 1:
             raise BadInput(f"an initial state needs a candidate, got candidates={candidates}")
-        _same("features", data.features, self.shape.features)
-        if self.config.system.properties == "observed":
-            _same("static properties", data.static_names, self.shape.properties)
-        _same("controls", data.control_names, self.shape.controls)
-        objects = data.values.shape[2]
-        fixed = self.config.system.who == "joint" or self.config.system.accumulation == "nonlinear"
-        if fixed and objects != self.shape.objects:
-            raise BadInput(
-                f"system '{self.system}' is one function of exactly "
-                f"{self.shape.objects} objects, but the data have {objects}; "
-                "use an interacting system (I-…) for other numbers"
-            )
+        check_same_columns(self.config.system, self.shape, data)
 
     def _dataset(
         self,
@@ -279,15 +268,3 @@ def _one_draw(
     keys = jax.random.split(key_states, grids.times.shape[0])
     means = jax.vmap(follow)(excerpts, grids, keys)
     return means, model.observation.draw(means, key=key_noise)
-
-
-def _same(what: str, got: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-    if got != wanted:
-        raise BadInput(
-            f"the model was fitted to {what} {_names(wanted)}, but the data have {_names(got)}; "
-            "give the same columns in the same order"
-        )
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(names) if names else "none"

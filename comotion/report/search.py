@@ -24,7 +24,7 @@ def search_figure(title: str, trials: Trials) -> Figure:
     for axes, (field, share) in zip(panels[0], shares.items(), strict=True):
         _draw_field(axes, [values[field] for values, _ in trials], [result for _, result in trials])
         style.label(axes, title=f"{field} ({share:.0%})")
-    panels[0, 0].set_ylabel("bound on data to choose on", fontsize=9, color=style.INK)
+    panels[0, 0].set_ylabel("log likelihood of data to choose on", fontsize=9, color=style.INK)
     style.headline(figure, f"{title}: what mattered (share of the differences)")
     return figure
 

@@ -1,1 +1,1 @@
-"""Search over the fields of a config: which values give the best bound on data to choose on."""
+"""Search over the fields of a config: which values make data to choose on likeliest."""

@@ -89,9 +89,9 @@ def perform(trial: Trial) -> dict[str, Any]:
 
 
 def _value(study: Study, suggestion: Any) -> float:
-    """The bound on data to choose on, averaged over the data sets."""
+    """The log likelihood of data to choose on, averaged over the data sets."""
     from comotion.train import fit
-    from comotion.train.validation import held_out_elbo
+    from comotion.train.validation import held_out_log_likelihood
 
     values = suggested(study, suggestion)
     config = study.space.config(study.name, values)
@@ -109,7 +109,7 @@ def _value(study: Study, suggestion: Any) -> float:
             progress=False,
             watcher=watcher,
         )
-        found.append(held_out_elbo(fitted, valid, seed=study.seed))
+        found.append(held_out_log_likelihood(fitted, valid, seed=study.seed))
     if not math.isfinite(sum(found)):
         raise _optuna().TrialPruned
     return sum(found) / len(found)
@@ -128,7 +128,7 @@ def suggested(study: Study, suggestion: Any) -> dict[str, Any]:
 
 
 class Judge:
-    """Watches a fit and stops it when its bound on data to choose on falls behind."""
+    """Watches a fit and stops it when the likelihood of data to choose on falls behind."""
 
     def __init__(self, suggestion: Any, before: int):
         self.suggestion = suggestion
@@ -138,11 +138,11 @@ class Judge:
         pass
 
     def show(self, stage: Stage, row: Figures) -> None:
-        bound = row.get("valid_elbo")
-        if bound is None:
+        likelihood = row.get("valid_log_likelihood")
+        if likelihood is None:
             return
-        self.suggestion.report(bound, self.before + int(row["iteration"]))
-        if not math.isfinite(bound) or self.suggestion.should_prune():
+        self.suggestion.report(likelihood, self.before + int(row["iteration"]))
+        if not math.isfinite(likelihood) or self.suggestion.should_prune():
             raise _optuna().TrialPruned
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class Space:
         return self.size.plan(config, scene)
 
     def plan_to_keep(self, config: SystemConfig, *, velocities_seen: bool) -> Recipe:
-        """With the calibration that trials leave out, because no bound depends on it."""
+        """With the calibration that trials leave out, which the likelihood does not depend on."""
         named = recipe(self.size.recipe, config, velocities_seen=velocities_seen)
         plan = self.plan(config, velocities_seen=velocities_seen)
         return dataclasses.replace(plan, calibration=named.calibration)

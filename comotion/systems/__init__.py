@@ -2,7 +2,7 @@
 
 from comotion.systems.build import build
 from comotion.systems.names import DEFAULT, FORMS, SYSTEMS, system
-from comotion.systems.shape import DataShape, data_shape, state_layout
+from comotion.systems.shape import DataShape, check_same_columns, data_shape, state_layout
 
 __all__ = [
     "DEFAULT",
@@ -10,6 +10,7 @@ __all__ = [
     "SYSTEMS",
     "DataShape",
     "build",
+    "check_same_columns",
     "data_shape",
     "state_layout",
     "system",

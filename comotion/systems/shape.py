@@ -46,6 +46,33 @@ def data_shape(data: Trajectories) -> DataShape:
     )
 
 
+def check_same_columns(config: SystemConfig, shape: DataShape, data: Trajectories) -> None:
+    """Refuses data that a model of this shape could not read, or would read wrongly."""
+    _same("features", data.features, shape.features)
+    if config.properties == "observed":
+        _same("static properties", data.static_names, shape.properties)
+    _same("controls", data.control_names, shape.controls)
+    objects = data.values.shape[2]
+    fixed = config.who == "joint" or config.accumulation == "nonlinear"
+    if fixed and objects != shape.objects:
+        raise BadInput(
+            f"system '{config.name}' is one function of exactly {shape.objects} objects, but the "
+            f"data have {objects}; use an interacting system (I-…) for other numbers"
+        )
+
+
+def _same(what: str, got: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    if got != wanted:
+        raise BadInput(
+            f"the model was fitted to {what} {_names(wanted)}, but the data have {_names(got)}; "
+            "give the same columns in the same order"
+        )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if names else "none"
+
+
 def state_layout(config: SystemConfig, shape: DataShape) -> Layout:
     """The state holds velocities if they are observed, or hidden but part of the system.
 

@@ -17,7 +17,7 @@ from comotion.data.windows import Dataset, to_dataset
 from comotion.errors import BadInput
 from comotion.initialise import initialise
 from comotion.predict import FittedModel
-from comotion.systems import DEFAULT, build, data_shape, system
+from comotion.systems import DEFAULT, build, check_same_columns, data_shape, system
 from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
@@ -54,6 +54,9 @@ def fit(
     makes the same call: all devices share the work, the first process writes the files.
     """
     config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
+    if valid is not None:
+        check_same_columns(config.system, data_shape(train), valid)
+        data_shape(valid)  # says what is wrong if nothing in it moves
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:
         folder.open(config, resume)

@@ -19,7 +19,7 @@ from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
     StepInfo,
     TrainState,
-    held_out_bound,
+    held_out_likelihood,
     learning_rate,
     step_plan,
     train_step,
@@ -65,6 +65,7 @@ class Loop:
         self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
     ) -> None:
         plan = step_plan(self.config, stage, self.train)
+        watching = step_plan(self.config, stage, self.train if self.valid is None else self.valid)
         self.state = everywhere(self.state, plan.mesh)
         train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.horizon} frames")
@@ -77,8 +78,8 @@ class Loop:
                 self._stop_if_lost(stage)
                 row = _row(info, begin + number + 1, stage, rate)
                 if valid is not None and number % VALIDATE_EVERY == 0:
-                    bound = held_out_bound(self.state.model, valid, key_valid, plan)
-                    row["valid_elbo"] = float(bound.elbo / bound.observations)
+                    likelihood = held_out_likelihood(self.state.model, valid, key_valid, watching)
+                    row["valid_log_likelihood"] = float(likelihood)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()

@@ -1,4 +1,4 @@
-"""How well a fitted model explains data it was not fitted to, as its bound."""
+"""How likely a fitted model finds data it was not fitted to."""
 
 import jax
 
@@ -6,13 +6,12 @@ from comotion.backend.devices import everywhere
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import to_dataset
 from comotion.predict import FittedModel
-from comotion.train.step import held_out_bound, step_plan
+from comotion.train.step import held_out_likelihood, step_plan
 
 
-def held_out_elbo(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> float:
-    """The bound per observed value, on windows of the last stage's length."""
+def held_out_log_likelihood(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> float:
+    """Per observed value, on windows of the last stage's length."""
     dataset = to_dataset(data, fitted.scaling)
     plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
     model, dataset = everywhere((fitted.model, dataset), plan.mesh)
-    bound = held_out_bound(model, dataset, jax.random.key(seed), plan)
-    return float(bound.elbo / bound.observations)
+    return float(held_out_likelihood(model, dataset, jax.random.key(seed), plan))

@@ -129,8 +129,8 @@ def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run,
     assert main(["fit", str(tmp_path / "twice.csv"), *words, "--split", "0.5"]) == 0
     for name, array in weights(tmp_path / "half").items():
         np.testing.assert_array_equal(array, weights(run)[name])
-    assert "valid_elbo" in (tmp_path / "half" / "metrics.jsonl").read_text()
-    assert "valid_elbo" not in (run / "metrics.jsonl").read_text()
+    assert "valid_log_likelihood" in (tmp_path / "half" / "metrics.jsonl").read_text()
+    assert "valid_log_likelihood" not in (run / "metrics.jsonl").read_text()
 
 
 def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
@@ -139,7 +139,7 @@ def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
     assert main(["fit", data, *words, "--valid", data]) == 0
     for name, array in weights(tmp_path / "watched").items():
         np.testing.assert_array_equal(array, weights(run)[name])
-    assert "valid_elbo" in (tmp_path / "watched" / "metrics.jsonl").read_text()
+    assert "valid_log_likelihood" in (tmp_path / "watched" / "metrics.jsonl").read_text()
 
 
 @pytest.mark.parametrize(("share", "counts"), [(1.0, (6, 0)), (0.8, (5, 1)), (0.2, (1, 5))])

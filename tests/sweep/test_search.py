@@ -146,9 +146,9 @@ def test_a_search_fits_chooses_and_goes_on_where_it_was(study, space_file, tmp_p
     out, err = capsys.readouterr()
     assert re.fullmatch(r"NODE, 1/1: -?[0-9.]+ \(hidden_alone [46], activation tanh\)\n", err)
     first = json.loads(out)["NODE"]["best"]
-    assert np.isfinite(first["bound"])
+    assert np.isfinite(first["log_likelihood"])
     assert [trial.number for trial in missing(study, 2)] == [1]
-    carried_through(study, [first["bound"] - 1.0])
+    carried_through(study, [first["log_likelihood"] - 1.0])
     assert main(["sweep", *words, "--trials", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == "NODE: 2 trials are there already\n"
@@ -297,12 +297,12 @@ def test_a_trial_that_falls_behind_is_stopped(study):
     trial = study.open().ask()
     judge = Judge(trial, before=0)
     judge.show(STAGE, {"iteration": 1, "elbo": 3.0})
-    judge.show(STAGE, {"iteration": 1, "valid_elbo": 2.0})
+    judge.show(STAGE, {"iteration": 1, "valid_log_likelihood": 2.0})
     judge = Judge(study.open().ask(), before=0)
     with pytest.raises(optuna.TrialPruned):
-        judge.show(STAGE, {"iteration": 1, "valid_elbo": -5.0})
+        judge.show(STAGE, {"iteration": 1, "valid_log_likelihood": -5.0})
     with pytest.raises(optuna.TrialPruned):
-        judge.show(STAGE, {"iteration": 2, "valid_elbo": float("nan")})
+        judge.show(STAGE, {"iteration": 2, "valid_log_likelihood": float("nan")})
 
 
 def test_trials_whose_process_died_do_not_count(study):
@@ -342,5 +342,7 @@ def test_numbers_that_never_recur_are_compared_by_quarters():
 
 
 def test_a_trial_whose_bound_is_no_number_is_stopped(study, monkeypatch):
-    monkeypatch.setattr("comotion.train.validation.held_out_elbo", lambda *_, **__: math.nan)
+    monkeypatch.setattr(
+        "comotion.train.validation.held_out_log_likelihood", lambda *_, **__: math.nan
+    )
     assert perform(Trial(study, 0))["state"] == "PRUNED"

@@ -16,11 +16,14 @@ import pytest
 
 import comotion
 from comotion.config import Recipe, Stage, read_toml
+from comotion.data.windows import sample_excerpts, to_dataset
 from comotion.errors import BadInput
+from comotion.objective import evidence_bound
 from comotion.train import fit
 from comotion.train import loop as loop_module
 from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
+from comotion.train.step import held_out_likelihood, step_plan
 
 TINY_PARTS = {
     "inducing_alone": 8,
@@ -55,7 +58,7 @@ def test_the_folder_holds_config_metrics_checkpoint_and_model(finished):
     terms = rows[0]
     parts = terms["log_likelihood"] - terms["kl_initial"] - terms["kl_properties"]
     assert terms["elbo"] == pytest.approx(parts - terms["kl_f_s"] - terms["kl_f_b"], abs=1e-4)
-    assert "valid_elbo" in rows[0]
+    assert "valid_log_likelihood" in rows[0]
     assert (folder / "checkpoint" / "state.safetensors").exists()
 
 
@@ -195,3 +198,38 @@ def test_noise_and_tolerance_are_shares_of_each_features_variance(balls, tiny_re
     np.testing.assert_allclose(observation.noise_variance, 0.2 * variance, rtol=1e-3)
     expected = np.array([0.05, 0.05, 0.3, 0.3]) * variance
     np.testing.assert_allclose(observation.tolerance, expected, rtol=1e-3)
+
+
+def test_held_out_sequences_may_be_shorter_than_the_windows(balls, tiny_recipe, tmp_path):
+    fit(balls, recipe=tiny_recipe, out=tmp_path, valid=balls[:4].first_frames(3), **TINY_PARTS)
+    first = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[0])
+    assert np.isfinite(first["valid_log_likelihood"])
+
+
+def test_held_out_data_with_other_columns_are_refused_before_anything_starts(
+    balls, tiny_recipe, tmp_path
+):
+    positions = comotion.Trajectories.from_arrays(balls.values[..., :2], balls.times)
+    with pytest.raises(BadInput, match="fitted to features x, y, vx, vy, but the data have x, y;"):
+        fit(balls, recipe=tiny_recipe, out=tmp_path / "run", valid=positions, **TINY_PARTS)
+    masses = {"static": np.ones((3, 2)), "static_names": ["mass", "charge"]}
+    train = comotion.Trajectories.from_arrays(balls.values, balls.times, **masses)
+    turned = comotion.Trajectories.from_arrays(
+        balls.values, balls.times, **masses | {"static_names": ["charge", "mass"]}
+    )
+    with pytest.raises(BadInput, match="static properties mass, charge, but the data have charge"):
+        fit(train, recipe=tiny_recipe, out=tmp_path / "run", valid=turned, **TINY_PARTS)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(finished, balls):
+    fitted, _ = finished
+    dataset, key = to_dataset(balls[:4], fitted.scaling), jax.random.key(0)
+    plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
+    keys = jax.random.split(key)
+    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=keys[0])
+    bound = eqx.filter_jit(evidence_bound)(fitted.model, batch, 4, draws=plan.draws, key=keys[1])
+    divergences = bound.kl_initial + bound.kl_properties + sum(bound.kl_functions.values())
+    expected = (bound.elbo + divergences) / bound.observations
+    got = held_out_likelihood(fitted.model, dataset, key, plan)
+    assert float(got) == pytest.approx(float(expected), rel=1e-4)
