@@ -10,9 +10,9 @@ import numpy as np
 
 from comotion._types import FAST
 from comotion.contacts import Parts, contact_law
+from comotion.coordinates.layout import Layout
 from comotion.initialise.tracks import Tracks
 from comotion.integrate import Bouncing, Interval
-from comotion.layout import Layout
 
 
 def billiard(parts, *, sequences=40, objects=3, frames=80, step=0.5, speed=0.3, spread=2.5,
