@@ -43,8 +43,8 @@ usage: comotion COMMAND [OPTIONS]
   comotion predict runs/balls others.csv --out forecast.nc
   comotion evaluate forecast.nc others.csv
 
-A data file is a long table with the columns sequence, object, time, x, y (also z, vx, vy, vz,
-static_… and control_…) as .csv or .parquet, or a .nc file. Exit codes: 0 all is well, 2 bad
+A data file is a table with the columns object, time, x, y or names like id, frame, pos_x (also
+sequence, z, vx, …), long or wide, as text, .parquet, .nc or .npz. Exit codes: 0 all is well, 2 bad
 input (one sentence says what to change), 1 anything else that failed, 130 stopped by Ctrl-C."""
 
 

@@ -8,6 +8,7 @@ from tyro.conf import Positional, arg
 
 from comotion.cli.model import load_model
 from comotion.cli.output import as_json, counting
+from comotion.cli.reading import ReadingOptions
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ DRAWS = 100
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Score a model, or a forecast it made, on data.
 
     Prints errors, likelihoods, coverage of bands and skill, each with its convention, beside two
@@ -35,7 +36,7 @@ class Options:
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
     """the folder of a run, a model file, or a forecast made by `comotion predict` (.nc)"""
     data: Annotated[Positional[Path], arg(metavar="DATA")]
-    """what really happened: a .csv, .parquet or .nc file"""
+    """what really happened: a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder"""
     draws: Annotated[
         int | None, arg(metavar="NUMBER", help_behavior_hint=f"(default: {DRAWS})")
     ] = None
@@ -51,10 +52,9 @@ class Options:
 
 
 def run(options: Options) -> int:
-    from comotion.data import read
     from comotion.scoring import evaluate
 
-    data = read(options.data)
+    data = options.read(options.data)
     scores = evaluate(_forecast(options, data), data, by_lead=options.by_lead)
     if options.json:
         print(as_json(scores.to_dict()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, UseAppendAction, arg
 
 from comotion.cli.interrupt import Stopped, remembering_interrupts
+from comotion.cli.reading import ReadingOptions
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Learn from a data file how things move together.
 
     The run is kept in a folder: config.toml (running it again gives the same model),
@@ -33,7 +34,7 @@ class Options:
     """
 
     data: Annotated[Positional[Path], arg(metavar="DATA")]
-    """trajectories to learn from: a .csv, .parquet or .nc file"""
+    """trajectories to learn from: a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder"""
     out: Annotated[
         Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/NAME-OF-DATA)")
     ] = None
@@ -71,12 +72,11 @@ class Options:
 def run(options: Options) -> int:
     out = options.out or Path("runs") / options.data.stem
     settings = _settings(options, out)
-    from comotion.data import read
     from comotion.train import fit
     from comotion.train.tracking import tracker
 
-    valid = None if options.valid is None else read(options.valid)
-    train, rest = split_sequences(read(options.data), options.split)
+    valid = None if options.valid is None else options.read(options.valid)
+    train, rest = split_sequences(options.read(options.data), options.split)
     progress = False if options.quiet else None
     watcher = None if options.track is None else tracker(options.track, out, out.name)
     with remembering_interrupts() as memory:

@@ -8,6 +8,7 @@ from tyro.conf import Positional, arg
 
 from comotion.cli.model import load_model
 from comotion.cli.output import check_output, counting
+from comotion.cli.reading import ReadingOptions
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MOST_TIMES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Forecast with a fitted model from the first frames of every object.
 
     A .nc file keeps every draw: `trajectory` without and `observation` with observation noise,
@@ -35,7 +36,7 @@ class Options:
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
     """the folder of a run, or a model file"""
     data: Annotated[Positional[Path], arg(metavar="DATA")]
-    """a .csv, .parquet or .nc file; only the first frames are looked at"""
+    """a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder of them"""
     out: Annotated[Path, arg(metavar="FILE")] = Path("forecast.nc")
     """file to write: .nc, .csv or .parquet; an existing one is replaced"""
     draws: Annotated[int, arg(metavar="NUMBER")] = 100
@@ -53,10 +54,9 @@ class Options:
 def run(options: Options) -> int:
     times = None if options.times is None else parse_times(options.times)
     check_output(options.out, (".nc", ".csv", ".parquet"))
-    from comotion.data import read
     from comotion.predict.files import write_forecast
 
-    fitted, data = load_model(options.model), read(options.data)
+    fitted, data = load_model(options.model), options.read(options.data)
     with counting("drawing futures", options.draws, options.quiet) as on_draw:
         forecast = fitted.predict(
             data, draws=options.draws, times=times, seed=options.seed, on_draw=on_draw

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from comotion.cli.output import as_json, note
+from comotion.cli.reading import ReadingOptions
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ FAILED = 1
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Search for the values of config fields that explain unseen data best.
 
     A space is a TOML file: tables [studies.SYSTEM] with fields and a list of values each (or
@@ -47,7 +48,7 @@ class Options:
     only: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
     """only these studies of the space"""
     data: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """choose on your own trajectories: a .csv, .parquet or .nc file"""
+    """choose on your own trajectories: a file or a folder"""
     split: Annotated[float, arg(metavar="SHARE")] = 0.8
     """share of them to train on"""
     scale: Annotated[
@@ -84,7 +85,7 @@ def run(options: Options) -> int:
     out = options.out.resolve()
     data = None if options.data is None else options.data.resolve()
     studies = [
-        Study(space, name, out, options.seed, data, options.split)
+        Study(space, name, out, options.seed, data, options.split, options.wishes)
         for name in options.only or space.studies
     ]
     wanted = [settings(study) for study in studies]

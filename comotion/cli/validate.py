@@ -7,10 +7,11 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from comotion.cli.output import as_json
+from comotion.cli.reading import ReadingOptions
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Check a data file and say what is in it.
 
     Says how many sequences, objects and frames there are, what is missing, the range of every
@@ -23,15 +24,15 @@ class Options:
     """
 
     data: Annotated[Positional[Path], arg(metavar="DATA")]
-    """a .csv, .parquet or .nc file"""
+    """a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder of them"""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """print JSON instead of text"""
 
 
 def run(options: Options) -> int:
-    from comotion.data import describe, read
+    from comotion.data import describe
 
-    description = describe(read(options.data))
+    description = describe(options.read(options.data))
     if options.json:
         print(as_json(description.to_dict()))
     else:

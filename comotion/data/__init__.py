@@ -6,7 +6,8 @@ format, `frames` speaks pandas, polars and pyarrow. What needs a device is in `b
 
 from comotion.data.describe import Description, describe
 from comotion.data.frames import from_frame, to_frame
-from comotion.data.store import read, write
+from comotion.data.reading import read
+from comotion.data.store import write
 from comotion.data.summary import TrainingSummary, constant_velocity, summarise
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput

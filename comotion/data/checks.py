@@ -31,7 +31,8 @@ def check_trajectories(data: "comotion.data.trajectories.Trajectories") -> None:
     check_padding(data.values, "values", data.times, exists)
     check_padding(data.controls, "controls", data.times, exists)
     check_padding(data.static[:, None], "static", data.times[:, :1], exists)
-    check_graph(data.neighbours, exists)
+    if data.graph is not None:
+        check_graph(data.graph, exists)
 
 
 def check_arrays(data: "comotion.data.trajectories.Trajectories") -> None:
@@ -41,8 +42,9 @@ def check_arrays(data: "comotion.data.trajectories.Trajectories") -> None:
     check_shape(data.times, "times", (P, N))
     check_shape(data.static, "static", (P, A, None))
     check_shape(data.controls, "controls", (P, N, A, None))
-    check_shape(data.neighbours, "neighbours", (P, A, A))
-    check_dtype(data.neighbours, "neighbours", np.bool_)
+    if data.graph is not None:
+        check_shape(data.graph, "neighbours", (P, A, A))
+        check_dtype(data.graph, "neighbours", np.bool_)
     for name in ("values", "times", "static", "controls"):
         check_dtype(getattr(data, name), name, np.float64)
         check_finite(getattr(data, name), name)
@@ -90,7 +92,8 @@ def check_names(names: Sequence[str], axis: int, what: str, distinct: bool = Tru
 
 
 def check_distinct(names: Sequence[str], what: str) -> None:
-    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    seen: set[str] = set()
+    repeated = [name for name in names if name in seen or seen.add(name)]
     if repeated:
         raise BadInput(f"The {what} name {repeated[0]!r} is used twice: make the names different.")
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from comotion.data.defaults import graph
 from comotion.data.trajectories import Trajectories
 
 
@@ -98,7 +97,7 @@ def describe(data: Trajectories) -> Description:
         steps=time_steps(data),
         spatial=data.spatial,
         velocities_observed=data.velocities_observed,
-        complete_graph=bool((data.neighbours == graph(None, exists)).all()),
+        complete_graph=data.everyone_hears_everyone,
         features=_ranges(data.features, values),
         static=_ranges(data.static_names, static),
         controls=_ranges(data.control_names, controls),

@@ -1,31 +1,39 @@
 """Data frames of pandas, polars or pyarrow, to and from trajectories."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def from_frame(
     frame: Any, *, ignore: Sequence[str] = (), extra: Sequence[str] = ()
 ) -> Trajectories:
     """Trajectories from a long data frame with the columns of a table file."""
+    from comotion.data.reading import read
+
+    return read(frame, ignore=ignore, extra=extra)
+
+
+def to_arrow(frame: Any, ignore: Sequence[str] = ()) -> "pa.Table":
+    """Any kind of eager frame as an arrow table, without the columns to ignore."""
     import narwhals as nw
     import pyarrow as pa
-
-    from comotion.data import tables
 
     try:
         wrapped = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise BadInput(
-            f"A {type(frame).__name__} is no data frame: give one of pandas, polars or pyarrow."
+            f"A {type(frame).__name__} cannot be read: give a path, a folder, a data frame of "
+            "pandas, polars or pyarrow, or arrays of shape (time, object, 2)."
         ) from None
     kept = [str(name) for name in wrapped.columns if name not in ignore]
     # Column by column, because whole pandas frames would bring their index along.
-    table = pa.table({name: _arrow_column(wrapped[name], name) for name in kept})
-    return tables.from_arrow(table, tables.Source("the frame"), extra)
+    return pa.table({name: _arrow_column(wrapped[name], name) for name in kept})
 
 
 def _arrow_column(series: Any, name: str) -> Any:

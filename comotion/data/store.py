@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,26 +16,6 @@ if TYPE_CHECKING:
     import xarray
 
 FORMATS = (".csv", ".parquet", ".nc")
-
-
-def read(
-    path: str | os.PathLike, *, ignore: Sequence[str] = (), extra: Sequence[str] = ()
-) -> Trajectories:
-    """Trajectories from a .csv, .parquet or .nc file.
-
-    Of a table, the columns in `ignore` are dropped and those in `extra` become further features.
-    """
-    file = _existing(path)
-    suffix = _format(file)
-    if suffix == ".nc":
-        return load(file)
-    from comotion.data import formats, tables
-
-    is_csv = suffix == ".csv"
-    table = formats.read_csv(file) if is_csv else formats.read_parquet(file)
-    source = tables.Source(file.name, csv=file if is_csv else None)
-    kept = [i for i, name in enumerate(table.column_names) if name not in ignore]
-    return tables.from_arrow(table.select(kept), source, extra)
 
 
 def write(data: Trajectories, path: str | os.PathLike) -> None:
@@ -70,7 +50,7 @@ def write_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike) -> None:
 
 def load(path: str | os.PathLike) -> Trajectories:
     """Read a NetCDF file that `save` wrote."""
-    file = _existing(path)
+    file = existing(path)
     try:
         return from_xarray(_open_netcdf(file))
     except KeyError as error:
@@ -100,7 +80,6 @@ def to_xarray(data: Trajectories) -> "xarray.Dataset":
 
     variables = {
         "values": (("sequence", "time", "object", "feature"), data.values),
-        "neighbours": (("sequence", "object", "neighbour"), data.neighbours),
         "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
     }
     coordinates = {
@@ -108,6 +87,8 @@ def to_xarray(data: Trajectories) -> "xarray.Dataset":
         "sequence": np.array(data.sequence_names, dtype=object),
         "feature": np.array(data.features, dtype=object),
     }
+    if data.graph is not None:
+        variables["neighbours"] = (("sequence", "object", "neighbour"), data.graph)
     # NetCDF has no axes of length zero: leave out what there is not.
     if data.static_names:
         variables["static"] = (("sequence", "object", "property"), data.static)
@@ -132,7 +113,7 @@ def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
         static_names=names("property") if "static" in dataset else None,
         controls=dataset["controls"].values if "controls" in dataset else None,
         control_names=names("control") if "controls" in dataset else None,
-        neighbours=dataset["neighbours"].values,
+        neighbours=dataset["neighbours"].values if "neighbours" in dataset else None,
         sequence_names=names("sequence"),
         object_names=[[str(name) for name in row] for row in dataset["object_name"].values],
     )
@@ -152,7 +133,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def _existing(path: str | os.PathLike) -> Path:
+def existing(path: str | os.PathLike) -> Path:
     file = Path(path)
     if not file.is_file():
         kind = "is a folder, not a file" if file.is_dir() else "does not exist"

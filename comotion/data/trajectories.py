@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,8 @@ class Trajectories:
     """Positions, velocities and other features of objects over time; NaN where missing.
 
     Sequences may differ in length and in their times, objects may enter and leave, and any frame
-    or single value may be missing. `neighbours[p, a, b]` says that `a` hears `b`.
+    or single value may be missing. `graph[p, a, b]` says that `a` hears `b`; without a graph
+    everyone hears everyone, and no array of pairs is kept.
     """
 
     values: np.ndarray  # P N A O
@@ -31,7 +33,7 @@ class Trajectories:
     static_names: tuple[str, ...] = ()
     controls: np.ndarray  # P N A U
     control_names: tuple[str, ...] = ()
-    neighbours: np.ndarray  # P A A
+    graph: np.ndarray | None = None  # P A A
     sequence_names: tuple[str, ...]
     object_names: tuple[tuple[str, ...], ...]
 
@@ -72,7 +74,9 @@ class Trajectories:
             static_names=tuple(static_names or defaults.numbered(static.shape[-1])),
             controls=controls,
             control_names=tuple(control_names or defaults.numbered(controls.shape[-1])),
-            neighbours=defaults.graph(neighbours, defaults.existing(object_names, P, A)),
+            graph=None
+            if neighbours is None
+            else defaults.graph(neighbours, defaults.existing(object_names, P, A)),
             sequence_names=tuple(sequence_names or defaults.numbered(P)),
             object_names=tuple(tuple(names) for names in object_names),
         )
@@ -104,6 +108,17 @@ class Trajectories:
         return defaults.existing(self.object_names, len(self), self.values.shape[2])
 
     @property
+    def neighbours(self) -> Bool[np.ndarray, "P A A"]:
+        """Who hears whom, as an array of all pairs."""
+        return defaults.graph(None, self.exists) if self.graph is None else self.graph
+
+    @property
+    def everyone_hears_everyone(self) -> bool:
+        if self.graph is None:
+            return True
+        return bool((self.graph == defaults.graph(None, self.exists)).all())
+
+    @property
     def lengths(self) -> Int[np.ndarray, "P"]:
         """Frames of each sequence."""
         return np.isfinite(self.times).sum(axis=1)
@@ -122,22 +137,47 @@ class Trajectories:
             times=self.times[chosen],
             static=self.static[chosen],
             controls=self.controls[chosen],
-            neighbours=self.neighbours[chosen],
+            graph=None if self.graph is None else self.graph[chosen],
             sequence_names=tuple(self.sequence_names[p] for p in chosen),
             object_names=tuple(self.object_names[p] for p in chosen),
         )
 
-    def split(self, *counts: int) -> tuple["Trajectories", ...]:
-        """Consecutive groups of so many sequences."""
-        if not counts or min(counts) < 1 or sum(counts) > len(self):
-            raise BadInput(
-                f"split{counts} cannot be cut from {len(self)} sequences: "
-                "give positive counts that sum to at most that number."
-            )
-        ends = np.cumsum(counts)
-        return tuple(
-            self[end - count : end] for count, end in zip(counts, ends.tolist(), strict=True)
-        )
+    def split(self, *parts: float | int) -> tuple["Trajectories", ...]:
+        """Consecutive groups: so many sequences each, or shares such as 0.8, 0.2.
+
+        Shares of a single recording are shares of its time.
+        """
+        return _recordings().split(self, parts)
+
+    def windows(self, frames: int, every: int | None = None) -> "Trajectories":
+        """Pieces of so many frames as sequences of their own; with `every` they may overlap."""
+        return _recordings().windows(self, frames, every)
+
+    def packed(self, shortest: int = 32) -> "Trajectories":
+        """Cut into windows where objects come and go, so that few slots are empty."""
+        return _recordings().packed(self, shortest)
+
+    def last(self, frames: int) -> "Trajectories":
+        """The last frames of every sequence."""
+        return _recordings().last(self, frames)
+
+    def between(
+        self, start: float | int | None = None, end: float | int | None = None
+    ) -> "Trajectories":
+        """The frames from time `start` to time `end`, both included."""
+        return _recordings().between(self, start, end)
+
+    def thin(self, every: int) -> "Trajectories":
+        """Every so many frames one."""
+        return _recordings().thin(self, every)
+
+    def only(self, *objects: str) -> "Trajectories":
+        """The named objects alone."""
+        return _recordings().only(self, objects)
+
+    def without(self, *objects: str) -> "Trajectories":
+        """All but the named objects."""
+        return _recordings().without(self, objects)
 
     def select(self, features: Sequence[str]) -> "Trajectories":
         """Only the named features, in that order."""
@@ -173,3 +213,10 @@ class Trajectories:
         P, N, A, _ = self.values.shape
         names = ", ".join(self.features)
         return f"Trajectories({P} sequences, up to {N} frames, up to {A} objects, {names})"
+
+
+def _recordings() -> ModuleType:
+    """What cuts and packs needs the container, which is therefore imported first."""
+    from comotion.data import recordings
+
+    return recordings

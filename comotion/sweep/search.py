@@ -4,6 +4,7 @@ Everything a search knows is in one journal file, which several processes may wr
 whose process died is forgotten when the search goes on, and another one takes its place.
 """
 
+import dataclasses
 import importlib
 import math
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from comotion.config import RunConfig, Stage
-from comotion.data import Trajectories, read
+from comotion.data import Trajectories
+from comotion.data.reading import understand
+from comotion.data.wishes import Wishes
 from comotion.errors import BadInput
 from comotion.reproduce.scenes import parts_of
 from comotion.sweep.space import Between, Space
@@ -34,6 +37,8 @@ class Study:
     """the user's own trajectories instead of simulated ones"""
     share: float = 0.8
     """of them to train on; the rest is chosen on"""
+    wishes: Wishes = dataclasses.field(default_factory=Wishes)
+    """which columns hold what"""
 
     def open(self, trial_seed: int = 0) -> Any:
         optuna = _optuna()
@@ -50,7 +55,7 @@ class Study:
     def sets(self) -> Iterator[tuple[Trajectories, Trajectories]]:
         """What to train on and what to choose on."""
         if self.data is not None:
-            yield _divided(read(self.data), self.share)
+            yield _divided(understand(self.data, self.wishes).data, self.share)
             return
         for scene in self.space.scenes():
             parts = parts_of(scene, self.seed)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from comotion.backend.devices import as_first_process, on_one, one_thread_each
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
+from comotion.data.reading import read
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
@@ -29,10 +30,10 @@ from comotion.train.step import first_state
 
 @one_thread_each()
 def fit(
-    train: Trajectories,
+    train: Any,
     *,
     system: str | SystemConfig = DEFAULT,
-    valid: Trajectories | None = None,
+    valid: Any = None,
     recipe: str | Recipe = "short",
     seed: int = 0,
     out: str | Path | None = None,
@@ -41,7 +42,7 @@ def fit(
     watcher: Watcher | None = None,
     **parts: Any,
 ) -> FittedModel:
-    """Learn f_s and f_b from trajectories.
+    """Learn f_s and f_b from trajectories, or from whatever `read` takes: a frame, a path, arrays.
 
     `system` is a name from `comotion systems` or a config; further arguments change single parts
     (`order=2`, `inducing_pair=100`). `recipe` is "short" or "paper". With `out`, the run is kept
@@ -53,6 +54,8 @@ def fit(
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
     """
+    train = read(train).packed()
+    valid = None if valid is None else read(valid).packed()
     config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
     if valid is not None:
         check_same_columns(config.system, data_shape(train), valid)

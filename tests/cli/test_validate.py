@@ -30,3 +30,32 @@ def test_a_broken_table_is_refused_with_the_place_of_the_mistake(tmp_path, capsy
 def test_a_missing_file_is_refused(tmp_path, capsys):
     assert main(["validate", str(tmp_path / "none.csv")]) == 2
     assert "none.csv does not exist: check the path." in capsys.readouterr().err
+
+
+def test_tables_stay_as_they_are(tmp_path, capsys):
+    file = tmp_path / "peds.csv"
+    file.write_text("when;who;x;y;hat\n0;a;1;2;red\n10;a;3;4;red\n")
+    named = ["--columns", "object=who,time=when", "--fps", "25", "--ignore", "hat"]
+    assert main(["validate", str(file), *named]) == 0
+    out, err = capsys.readouterr()
+    assert "regular, 0.4 apart" in out
+    assert err == ""
+    assert main(["validate", str(file), "--columns", "object=who,time=when"]) == 0
+    assert capsys.readouterr().err.startswith("note: peds.csv: left alone hat")
+
+
+def test_a_file_without_a_header_gets_its_names_in_order(tmp_path, capsys):
+    file = tmp_path / "mine.txt"
+    file.write_text("7 0 1.5\n7 1 2.5\n")
+    assert main(["validate", str(file)]) == 2
+    assert "--columns time,object,x,y" in capsys.readouterr().err
+    assert main(["validate", str(file), "--columns", "object,time,x"]) == 0
+
+
+def test_a_wish_that_makes_no_sense_is_refused(tmp_path, capsys):
+    file = tmp_path / "peds.csv"
+    file.write_text("when,who,x\n0,a,1\n1,a,3\n")
+    assert main(["validate", str(file), "--columns", "object=who,time"]) == 2
+    assert "write PART=COLUMN with commas between" in capsys.readouterr().err
+    assert main(["validate", str(file), "--columns", "object=who,time=whem"]) == 2
+    assert "peds.csv has no column 'whem'" in capsys.readouterr().err

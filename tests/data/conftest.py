@@ -75,6 +75,6 @@ def with_graph(random_trajectories) -> Callable[[int], Trajectories]:
     def make(seed: int) -> Trajectories:
         data = random_trajectories(seed)
         rng = np.random.default_rng(seed)
-        return replace(data, neighbours=data.neighbours & (rng.random(data.neighbours.shape) < 0.5))
+        return replace(data, graph=data.neighbours & (rng.random(data.neighbours.shape) < 0.5))
 
     return make

@@ -70,9 +70,9 @@ def test_numbers_stored_as_text_are_read():
     ("column", "cells", "sentence"),
     [
         (
-            "time",
+            "x",
             pd.date_range("2020-01-01", periods=5),
-            "the frame: column 'time' holds timestamp.*, not numbers: convert it to numbers first",
+            "the frame: column 'x' holds timestamp.*, not numbers: convert it to numbers first",
         ),
         ("x", [1.0, "2", 3, 4, 5], "the frame: column 'x' mixes kinds of values"),
         (
@@ -99,5 +99,7 @@ def test_ignored_columns_may_hold_anything():
 
 
 def test_what_is_no_frame_is_refused():
-    with pytest.raises(BadInput, match="A list is no data frame: give one of pandas, polars or"):
-        from_frame([1, 2, 3])
+    with pytest.raises(
+        BadInput, match="A set cannot be read: give a path, a folder, a data frame of"
+    ):
+        from_frame({1, 2, 3})

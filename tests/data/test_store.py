@@ -57,7 +57,7 @@ def test_csv_is_plain_to_read(tmp_path):
 
 
 def test_a_table_refuses_a_graph(tmp_path, small):
-    sparse = replace(small, neighbours=np.zeros_like(small.neighbours))
+    sparse = replace(small, graph=np.zeros_like(small.neighbours))
     with pytest.raises(BadInput, match="A table cannot hold a graph of neighbours: write a"):
         write(sparse, tmp_path / "data.csv")
 
@@ -120,10 +120,10 @@ def test_a_netcdf_file_of_something_else_is_refused(tmp_path):
 def test_paths_that_cannot_be_used_are_named(tmp_path, small):
     with pytest.raises(BadInput, match=r"none.csv does not exist: check the path"):
         read(tmp_path / "none.csv")
-    with pytest.raises(BadInput, match="is a folder, not a file: check the path"):
+    with pytest.raises(BadInput, match=r"is a folder without data: put .csv, .txt"):
         read(tmp_path)
     (tmp_path / "data.xlsx").touch()
-    with pytest.raises(BadInput, match=r"data.xlsx ends with '.xlsx': use one of .csv, .parquet"):
+    with pytest.raises(BadInput, match=r"data.xlsx ends with '.xlsx': use one of .csv, .txt"):
         read(tmp_path / "data.xlsx")
     with pytest.raises(BadInput, match="data ends with 'nothing': use one of"):
         write(small, tmp_path / "data")

@@ -4,8 +4,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from comotion.data import BadInput, Trajectories, read
-from comotion.data.columns import natural_order
-from comotion.data.tables import rank_within
+from comotion.data.assemble import rank_within
+from comotion.data.cells import natural_order
 
 NAN = np.nan
 
@@ -125,14 +125,8 @@ HEAD = "object,time,x\n"
         (HEAD, "mine.csv has no rows: give at least two frames of one object."),
         (
             "object,x\na,1\n",
-            "mine.csv has no column 'time' (it has object, x): "
-            "add it or rename the column that holds it.",
-        ),
-        (
-            "object,time,x,colour\na,0,1,red\n",
-            "mine.csv has an unknown column 'colour'; allowed are sequence, object, time, x, y, "
-            "z, vx, vy, vz, and any starting with static_ or control_: drop it with "
-            "ignore=['colour'] or keep it as a feature with extra=['colour'].",
+            "mine.csv has no column 'time' (it has object, x): add it, or say which column holds "
+            "it: columns={'time': NAME}, --columns time=NAME.",
         ),
         (
             "object,time,x,x\na,0,1,2\n",
@@ -158,8 +152,9 @@ HEAD = "object,time,x\n"
         ),
         (
             HEAD + "a,0,1\na,noon,2\n",
-            "mine.csv, line 3: column 'time' holds 'noon', which is not a number: "
-            "correct it, or leave the cell empty if the value is missing.",
+            "mine.csv, line 3: column 'time' holds 'noon', which is neither a number nor a date "
+            "such as 2024-05-31T12:00: correct it, or leave the cell empty if the value is "
+            "missing.",
         ),
         (
             HEAD + "a,0,1\na,1,-inf\n",
@@ -211,10 +206,25 @@ def test_text_that_is_not_utf8_is_refused(csv):
         csv(HEAD.encode() + b"a,0,1\n\xff,1,2\n")
 
 
-def test_objects_that_share_no_frames_are_refused_before_memory_runs_out(csv):
+def test_objects_that_are_seen_only_once_are_refused(csv):
     rows = "\n".join(f"{i},{i},0" for i in range(5000))
+    with pytest.raises(BadInput, match=r"shows each of its 5000 objects only once.*check which"):
+        csv(HEAD + rows)
+
+
+def test_a_recording_with_many_objects_in_turn_is_cut_instead_of_filling_memory(csv, capsys):
+    rows = "\n".join(f"{i // 2},{i},{i % 7}" for i in range(20_000))
+    data = csv(HEAD + rows)
+    assert "10000 objects are never there together" in capsys.readouterr().err
+    assert data.values.size < 2e7
+    assert int(data.present.sum()) == 20_000
+    assert len({name for row in data.object_names for name in row} - {""}) == 10_000
+
+
+def test_objects_that_share_no_frames_are_refused_before_memory_runs_out(csv):
+    rows = "\n".join(f"{i % 2500},{i},0" for i in range(10_000))
     with pytest.raises(
-        BadInput, match=r"5000 rows .* 5000 different times .* rounding their times"
+        BadInput, match=r"10000 rows .* 10000 different times .* rounding their times"
     ):
         csv(HEAD + rows)
 

@@ -222,10 +222,10 @@ def test_bad_arrays_are_refused_with_one_sentence(arguments, sentence):
     ("changes", "sentence"),
     [
         ({"values": np.zeros((1, 3, 2, 2), np.float32)}, "values holds float32, not float64"),
-        ({"neighbours": np.zeros((1, 2, 2))}, "neighbours holds float64, not bool"),
-        ({"neighbours": np.zeros((2, 2), bool)}, r"neighbours has shape \(2, 2\)"),
+        ({"graph": np.zeros((1, 2, 2))}, "neighbours holds float64, not bool"),
+        ({"graph": np.zeros((2, 2), bool)}, r"neighbours has shape \(2, 2\)"),
         (
-            {"neighbours": np.array([[[False, True], [False, False]]])},
+            {"graph": np.array([[[False, True], [False, False]]])},
             r"neighbours\[0, 0, 1\] connects a slot without an object: set it to False",
         ),
         (

@@ -1,0 +1,97 @@
+"""One table, long or wide, as trajectories, with notes on what was understood."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from comotion.data import columns, jumps
+from comotion.data.assemble import assemble
+from comotion.data.cells import Source
+from comotion.data.rows import Rows, long_rows, wide_groups, wide_rows
+from comotion.data.wishes import Reading, Wishes
+from comotion.errors import BadInput
+
+HEADERLESS = ("time", "object", "x", "y")
+
+
+def from_table(
+    table: pa.Table, wishes: Wishes, source: Source, notes: Sequence[str] = ()
+) -> Reading:
+    rows, told = _rows(table, wishes, source)
+    data, cells = assemble(rows, source)
+    notes = [*notes, *told]
+    if len(data) > len(rows.sequence_names):
+        notes.append(
+            f"{source.name}: its {len(rows.object_names)} objects are never there together, so it "
+            f"is cut into {len(data)} pieces of up to {data.values.shape[1]} frames"
+        )
+    if wishes.keep_jumps:
+        return Reading(data, tuple(notes))
+    found = jumps.find_jumps(data)
+
+    def line_of(place: jumps.Place) -> int:
+        return source.line(int(rows.row[cells.row_at(place)]))
+
+    word = "row" if source.text is None else "line"
+    notes += found.sentences(source.name, word, line_of)
+    return Reading(jumps.leave_out(data, found), tuple(notes))
+
+
+def _rows(table: pa.Table, wishes: Wishes, source: Source) -> tuple[Rows, list[str]]:
+    kept = [i for i, name in enumerate(table.column_names) if name not in wishes.ignore]
+    table = table.select(kept)
+    names = table.column_names
+    roles = columns.find_roles(names, wishes.named, wishes.extra, source.name)
+    if table.num_rows == 0:
+        raise BadInput(f"{source.name} has no rows: give at least two frames of one object.")
+    groups = {} if {"object", "x"} & set(roles.column) else wide_groups(roles.unused)
+    if groups:
+        rows, origin = wide_rows(table, groups, roles, source)
+        used = {name for group in groups.values() for name in group.values()}
+        roles = replace(roles, unused=tuple(n for n in roles.unused if n not in used))
+    else:
+        rows, origin = long_rows(table, columns.complete(roles, names, source.name), source)
+    if wishes.fps is not None:
+        if origin:
+            raise BadInput(
+                f"{source.name} has dates as times, which are seconds already: leave fps out."
+            )
+        rows = replace(rows, time=rows.time / wishes.fps)
+    return rows, _about_columns(roles, len(groups), origin, wishes, source.name)
+
+
+def _about_columns(
+    roles: columns.Roles, objects: int, origin: str, wishes: Wishes, name: str
+) -> list[str]:
+    said = [f"{roles.column[part]!r} as {part}" for part in roles.guessed]
+    notes = []
+    if objects:
+        said.append(f"columns of {objects} objects side by side")
+        if "time" not in roles.column:
+            said.append("rows as frames")
+    if said:
+        notes.append(f"{name}: read {', '.join(said)}")
+    if origin:
+        notes.append(f"{name}: time in seconds since {origin}")
+    counted = columns.is_frame_number(roles.column.get("time", "frame"))
+    if counted and wishes.fps is None:
+        notes.append(f"{name}: time is counted in frames; fps=… (--fps) makes it seconds")
+    # Without a heading, or called "Unnamed: 0": the index of a data frame.
+    left = [n for n in roles.unused if n != "(index)" and not n.startswith("Unnamed: ")]
+    if left:
+        notes.append(f"{name}: left alone {', '.join(left)} (extra=… makes features of them)")
+    return notes
+
+
+def without_header(table: pa.Table, wishes: Wishes, source: Source) -> Reading:
+    """A table of numbers alone has the columns that were named, or those of pedestrian data."""
+    given = () if isinstance(wishes.columns, Mapping) else tuple(wishes.columns)
+    names = given or HEADERLESS
+    if table.num_columns != len(names):
+        raise BadInput(
+            f"{source.name} has no header and {table.num_columns} columns: name them in order, "
+            "for example columns=['time', 'object', 'x', 'y'] (--columns time,object,x,y)."
+        )
+    notes = [] if given else [f"{source.name} has no header: read as {', '.join(names)}"]
+    return from_table(table.rename_columns(list(names)), replace(wishes, columns={}), source, notes)
