@@ -43,7 +43,7 @@ def measure(form: str, judge: str, seed: int) -> None:
     config = system(f"{SYSTEM}/{form}", **PARTS)
     plan = _plan(config)
     start = time.perf_counter()
-    fitted = fit(train, system=config, recipe=plan, seed=seed)
+    fitted = fit(train, system=config, recipe=plan, hold_out=0.0, seed=seed)
     seconds = round(time.perf_counter() - start)
     row = {"system": config.name, "judged_on": judge, "fit_seconds": seconds}
     shown = test if judge == "test" else choice

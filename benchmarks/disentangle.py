@@ -54,7 +54,7 @@ def fitted(options: Options) -> FittedModel:
     balls = cm.simulate.bouncing_balls(
         sequences=SEQUENCES, objects=3, noise=options.noise, seed=options.seed
     )
-    return cm.fit(balls, system=config.system, recipe=recipe, seed=options.seed)
+    return cm.fit(balls, system=config.system, recipe=recipe, hold_out=0.0, seed=options.seed)
 
 
 def with_iterations(recipe: Recipe, iterations: tuple[int, ...]) -> Recipe:

@@ -64,7 +64,7 @@ def main() -> None:
     config = run_config("I-GPODE-S", RECIPE, SEED, PARTS)
     untrained, _ = prepare(train, config, key=jax.random.key(SEED))
     start = time.perf_counter()
-    trained = cm.fit(train, system=config.system, recipe=RECIPE, seed=SEED)
+    trained = cm.fit(train, system=config.system, recipe=RECIPE, hold_out=0.0, seed=SEED)
     seconds = time.perf_counter() - start
 
     def means(fitted: FittedModel) -> np.ndarray:

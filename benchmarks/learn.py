@@ -96,7 +96,7 @@ def measure(case: Case) -> None:
     cold = dataclasses.replace(config, recipe=blank)
     before, _ = prepare(train, cold, key=jax.random.key(SEED))
     start = time.perf_counter()
-    after = fit(train, system=case.config, recipe=plan, seed=SEED)
+    after = fit(train, system=case.config, recipe=plan, hold_out=0.0, seed=SEED)
     seconds = time.perf_counter() - start
     scores = {"before": scores_of(before, test), "after": scores_of(after, test)}
     row = {"system": case.name, "data": case.data, "parameters": _parameters(after)}

@@ -106,7 +106,7 @@ def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -
         for horizon, count in rounds
     )
     changes = without.recipe | {"stages": stages or short.stages}
-    data = bouncing_balls(sequences=200, objects=3, noise="low", seed=0)
+    data = bouncing_balls(sequences=200, objects=3, noise="low", hold_out=0.0, seed=0)
     train, valid = data.split(100, 100)
     begin = time.perf_counter()
     fitted = fit(train, system=config, recipe=dataclasses.replace(short, **changes), seed=0)

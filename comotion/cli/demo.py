@@ -133,7 +133,7 @@ def _fit(options: Options, train: "Trajectories") -> "FittedModel":
     choices = QUICK_SYSTEM if options.quick else DEMO_SYSTEM
     recipe = _quick_recipe() if options.quick else "short"
     with remembering_interrupts() as memory:
-        fitted = fit(train, recipe=recipe, out=options.out, **choices)
+        fitted = fit(train, recipe=recipe, hold_out=0.0, out=options.out, **choices)
     if memory.interrupted:
         raise Stopped(f"stopped early; the model so far is {options.out / 'model.safetensors'}")
     return fitted

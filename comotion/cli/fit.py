@@ -54,9 +54,9 @@ class Options(ReadingOptions):
     valid: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """sequences to watch while training, never trained on"""
     split: Annotated[
-        float, arg(metavar="SHARE", help_behavior_hint="(default: train on all of them)")
-    ] = 1.0
-    """train on this share of the sequences, the first ones, and watch the rest"""
+        float | None, arg(metavar="SHARE", help_behavior_hint="(default: 0.8, if there are enough)")
+    ] = None
+    """train on this share, the first sequences (of one recording: frames), and watch the rest"""
     seed: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 0)")] = None
     """the same seed gives the same model"""
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -76,13 +76,15 @@ def run(options: Options) -> int:
     from comotion.train.tracking import tracker
 
     valid = None if options.valid is None else options.read(options.valid)
-    train, rest = split_sequences(options.read(options.data), options.split)
+    data = options.read(options.data)
+    train, rest = (data, None) if options.split is None else divided(data, options.split)
     progress = False if options.quiet else None
     watcher = None if options.track is None else tracker(options.track, out, out.name)
     with remembering_interrupts() as memory:
         fit(
             train,
             valid=valid if rest is None else rest,
+            **({} if options.split is None else {"hold_out": 0.0}),
             out=out,
             resume=options.resume,
             progress=progress,
@@ -101,25 +103,22 @@ def run(options: Options) -> int:
     return 0
 
 
-def split_sequences(
-    data: "Trajectories", share: float
-) -> tuple["Trajectories", "Trajectories | None"]:
-    """The first sequences and, if the share leaves any, the others."""
-    count = round(share * len(data))
-    if not 0 < share <= 1 or count == 0:
+def divided(data: "Trajectories", share: float) -> tuple["Trajectories", "Trajectories | None"]:
+    """What to train on and, if the share leaves any, what to watch."""
+    if not 0 < share <= 1 or round(share * len(data)) == 0 < len(data) - 1:
         raise BadInput(
             f"--split {share:g} leaves nothing to train on of {len(data)} sequences; give a share "
             "between 0 and 1"
         )
-    if count == len(data):
+    if share == 1 or round(share * len(data)) == len(data) > 1:
         return data, None
-    train, rest = data.split(count, len(data) - count)
+    train, rest = data.split(share, 1 - share)
     return train, rest
 
 
 def _settings(options: Options, out: Path) -> dict[str, Any]:
     """System, recipe and seed for `fit`: named ones, or those of a config changed as asked."""
-    if options.valid is not None and options.split != 1.0:
+    if options.valid is not None and options.split is not None:
         raise BadInput("--valid and --split both say what to watch; give one of them")
     parts = dict(parse_part(text) for text in options.parts)
     file = _config_file(options, out)

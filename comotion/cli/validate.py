@@ -1,6 +1,6 @@
 """comotion validate"""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +14,14 @@ from comotion.cli.reading import ReadingOptions
 class Options(ReadingOptions):
     """Check a data file and say what is in it.
 
-    Says how many sequences, objects and frames there are, what is missing, the range of every
-    column, and warns of what is allowed but probably not meant. A file that cannot be used is
-    refused with a sentence that names the line or column.
+    Says which columns were taken for what, how many sequences, objects and frames there are, what
+    is missing, the range of every column, and warns of what is allowed but probably not meant.
+    Then: what a fit would do with the data, and how long it would take. A file that cannot be used
+    is refused with a sentence that names the line or column.
 
     Examples:
       comotion validate balls.csv
+      comotion validate peds.txt --columns object=id,time=frame --fps 25
       comotion validate balls.csv --json
     """
 
@@ -31,10 +33,25 @@ class Options(ReadingOptions):
 
 def run(options: Options) -> int:
     from comotion.data import describe
+    from comotion.data.reading import understand
+    from comotion.train.cost import cost
+    from comotion.train.fit import run_config
+    from comotion.train.plan import DEFAULT, plan
 
-    description = describe(options.read(options.data))
+    reading = understand(options.data, options.wishes)
+    data, description = reading.data, describe(reading.data)
+    planned = plan(data)
+    config = run_config(
+        DEFAULT, "short", 0, planned.parts, velocities_seen=data.velocities_observed
+    )
+    price = cost(config, planned.train)
     if options.json:
-        print(as_json(description.to_dict()))
-    else:
-        print(description)
+        told = description.to_dict() | {"notes": reading.notes, "plan": planned.sentences}
+        print(as_json(told | {"fit": asdict(price)}))
+        return 0
+    print(description)
+    for label, sentences in (("read", reading.notes), ("a fit", planned.sentences)):
+        for sentence in sentences:
+            print(f"{label:<11} {sentence}")
+    print(f"{'a fit takes':<11} {price}")
     return 0

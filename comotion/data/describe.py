@@ -43,6 +43,7 @@ class Description:
 
     sequences: int
     objects: tuple[int, int]
+    at_once: int
     frames: tuple[int, int]
     steps: TimeSteps | None
     spatial: int
@@ -71,7 +72,7 @@ class Description:
     def __str__(self) -> str:
         lines = [
             f"sequences   {self.sequences}",
-            f"objects     {_span(self.objects)} in each sequence",
+            f"objects     {_span(self.objects)} in each sequence, at most {self.at_once} at once",
             f"frames      {_span(self.frames)} in each sequence",
             f"times       {self.steps or 'a single frame'}",
             f"space       {self._space}",
@@ -93,6 +94,7 @@ def describe(data: Trajectories) -> Description:
     return Description(
         sequences=len(data),
         objects=_ends(exists.sum(axis=1)),
+        at_once=int(alive.sum(axis=-1).max()),
         frames=_ends(data.lengths),
         steps=time_steps(data),
         spatial=data.spatial,

@@ -133,7 +133,9 @@ def _with_slots(data: Trajectories, kept: Bool[np.ndarray, "P A"]) -> Trajectori
     return gather(data, pieces, [data.sequence_names[p] for p in left], kept)
 
 
-def split(data: Trajectories, parts: Sequence[float | int]) -> tuple[Trajectories, ...]:
+def split(
+    data: Trajectories, parts: Sequence[float | int], by: str | None = None
+) -> tuple[Trajectories, ...]:
     """Consecutive groups: so many sequences each, or shares (of time, if sequences are too few)."""
     whole = all(isinstance(part, int | np.integer) for part in parts)
     total = len(data) if whole else 1 + 1e-9
@@ -143,7 +145,7 @@ def split(data: Trajectories, parts: Sequence[float | int]) -> tuple[Trajectorie
             "that sum to at most that number, or shares that sum to at most 1."
         )
     ends = np.append(0, np.cumsum(parts))
-    if not whole and len(data) > 1:
+    if not whole and len(data) > 1 and by != "time":
         shares = np.rint(ends * len(data)).astype(int)
         if (np.diff(shares) > 0).all():
             ends, whole = shares, True

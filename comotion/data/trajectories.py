@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -142,12 +142,14 @@ class Trajectories:
             object_names=tuple(self.object_names[p] for p in chosen),
         )
 
-    def split(self, *parts: float | int) -> tuple["Trajectories", ...]:
+    def split(
+        self, *parts: float | int, by: Literal["time"] | None = None
+    ) -> tuple["Trajectories", ...]:
         """Consecutive groups: so many sequences each, or shares such as 0.8, 0.2.
 
-        Shares of a single recording are shares of its time.
+        Shares of a single recording, and with `by="time"` of each of several, are shares of time.
         """
-        return _recordings().split(self, parts)
+        return _recordings().split(self, parts, by)
 
     def windows(self, frames: int, every: int | None = None) -> "Trajectories":
         """Pieces of so many frames as sequences of their own; with `every` they may overlap."""

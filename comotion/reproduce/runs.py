@@ -68,6 +68,7 @@ class Fit(AbstractSource):
         fitted = fit(
             parts.train.seen,
             system=self.system,
+            hold_out=0.0,
             recipe=self.recipe,
             seed=seed,
             out=folder,

@@ -23,6 +23,7 @@ from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.loop import Loop
+from comotion.train.plan import HELD_OUT, plan
 from comotion.train.progress import ProgressBar, Several, Silent, Watcher
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
@@ -34,6 +35,7 @@ def fit(
     *,
     system: str | SystemConfig = DEFAULT,
     valid: Any = None,
+    hold_out: float = HELD_OUT,
     recipe: str | Recipe = "short",
     seed: int = 0,
     out: str | Path | None = None,
@@ -47,15 +49,22 @@ def fit(
     `system` is a name from `comotion systems` or a config; further arguments change single parts
     (`order=2`, `inducing_pair=100`). `recipe` is "short" or "paper". With `out`, the run is kept
     in a folder, and `resume=True` continues an interrupted one to the same weights as if nothing
-    had happened. Ctrl-C stops early and returns what was learned so far.
+    had happened. Ctrl-C stops early and returns what was learned so far. Without `valid`, the end
+    of the data is held out to be watched and to calibrate on (`hold_out=0` trains on everything).
 
     Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
-    `valid` is never trained on, only watched and used to calibrate (the training data otherwise);
+    `valid` is never trained on, only watched and used to calibrate;
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
     """
-    train = read(train).packed()
-    valid = None if valid is None else read(valid).packed()
+    planned = plan(
+        read(train),
+        valid=None if valid is None else read(valid),
+        hold_out=hold_out,
+        system=system,
+        parts=parts,
+    )
+    train, valid, parts = planned.train, planned.valid, planned.parts
     config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
     if valid is not None:
         check_same_columns(config.system, data_shape(train), valid)
@@ -63,12 +72,15 @@ def fit(
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:
         folder.open(config, resume)
+        folder.note(planned)
     key_build, key_start, key_train = jax.random.split(jax.random.key(seed), 3)
     identity = fingerprint(train)
     watching = sys.stderr.isatty() if progress is None else progress
     bar = ProgressBar(config.recipe) if watching else Silent()
     watcher = bar if watcher is None else Several(bar, watcher)
     try:
+        for sentence in planned.sentences:
+            watcher.say(sentence)
         fitted, dataset = untrained(train, config, key=key_build)
         if not _has_started(folder):
             watcher.say("compiling, and finding a start from the data")

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from comotion.config import RunConfig, read_toml, write_toml
+from comotion.data.store import write
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.predict import checkpoint
+from comotion.train.plan import Plan
 from comotion.train.step import TrainState
 
 
@@ -52,6 +54,12 @@ class RunFolder:
             )
         self.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, self.config)
+
+    def note(self, plan: Plan) -> None:
+        """What was decided about the data; data that are held out are kept beside the run."""
+        (self.path / "plan.txt").write_text("".join(f"{line}\n" for line in plan.sentences))
+        if plan.held_out is not None:
+            write(plan.held_out, self.path / "held_out.nc")
 
     def save(self, state: TrainState, fingerprint: str) -> None:
         checkpoint.write(self.state, state, {"data": fingerprint})

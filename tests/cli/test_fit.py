@@ -10,7 +10,7 @@ import pytest
 
 from comotion import load
 from comotion.cli import main
-from comotion.cli.fit import parse_part, split_sequences
+from comotion.cli.fit import parse_part, divided
 from comotion.config import read_toml, write_toml
 from comotion.data import Trajectories, read, write
 from comotion.errors import BadInput
@@ -145,7 +145,7 @@ def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
 @pytest.mark.parametrize(("share", "counts"), [(1.0, (6, 0)), (0.8, (5, 1)), (0.2, (1, 5))])
 def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
     data = read(demo / "test.csv")
-    train, rest = split_sequences(data, share)
+    train, rest = divided(data, share)
     assert (len(train), 0 if rest is None else len(rest)) == counts
     assert train.sequence_names == data.sequence_names[: counts[0]]
 

@@ -7,14 +7,37 @@ from comotion.simulate import bouncing_balls
 
 def test_prints_the_description_for_people_and_for_programs(tmp_path, capsys):
     file = tmp_path / "balls.csv"
-    write(bouncing_balls(sequences=2, frames=5), file)
+    write(bouncing_balls(sequences=10, frames=5), file)
     expected = describe(read(file))
     assert main(["validate", str(file)]) == 0
-    assert capsys.readouterr().out == f"{expected}\n"
+    out, err = capsys.readouterr()
+    assert out.startswith(
+        f"{expected}\na fit       held out: the last 2 of 10 sequences\na fit takes"
+    )
     assert main(["validate", str(file), "--json"]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    told = json.loads(out)
+    assert json.loads(json.dumps(expected.to_dict())).items() <= told.items()
+    assert told["plan"] == ["held out: the last 2 of 10 sequences"]
+    assert told["fit"]["seconds"] > 0
     assert err == ""
+
+
+def test_says_what_a_fit_would_do_with_a_crowd(tmp_path, capsys):
+    rows = [(n, a, n + a, a) for a in range(100) for n in range(a, a + 30)]
+    file = tmp_path / "crowd.txt"
+    file.write_text("\n".join(" ".join(map(str, row)) for row in rows))
+    assert main(["validate", str(file), "--fps", "2.5"]) == 0
+    out, _ = capsys.readouterr()
+    for part in (
+        "objects     100 in each sequence, at most 30 at once",
+        "read        crowd.txt has no header: read as time, object, x, y",
+        "a fit       held out: the last 20% of the frames, from 41.2 on",
+        "a fit       up to 30 objects are there at once: each hears its 10 nearest",
+        "a fit       objects come and go: cut into",
+        "a fit takes about",
+    ):
+        assert part in out
 
 
 def test_a_broken_table_is_refused_with_the_place_of_the_mistake(tmp_path, capsys):
@@ -39,9 +62,10 @@ def test_tables_stay_as_they_are(tmp_path, capsys):
     assert main(["validate", str(file), *named]) == 0
     out, err = capsys.readouterr()
     assert "regular, 0.4 apart" in out
+    assert "left alone" not in out
     assert err == ""
     assert main(["validate", str(file), "--columns", "object=who,time=when"]) == 0
-    assert capsys.readouterr().err.startswith("note: peds.csv: left alone hat")
+    assert "read        peds.csv: left alone hat" in capsys.readouterr().out
 
 
 def test_a_file_without_a_header_gets_its_names_in_order(tmp_path, capsys):

@@ -26,6 +26,7 @@ def test_a_ragged_data_set_is_counted_right():
     static[1, 2] = np.nan
     seen = describe(Trajectories.from_arrays(values, times, static=static, static_names=["mass"]))
     assert (seen.sequences, seen.objects, seen.frames) == (2, (2, 3), (4, 6))
+    assert seen.at_once == 3
     assert (seen.gaps, seen.entering, seen.leaving) == (1, 1, 1)
     assert seen.missing == pytest.approx(3 / (2 * (6 + 4 + 5 + 4 + 4)))
     assert seen.steps is not None

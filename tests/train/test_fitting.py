@@ -233,3 +233,13 @@ def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(fin
     expected = (bound.elbo + divergences) / bound.observations
     got = held_out_likelihood(fitted.model, dataset, key, plan)
     assert float(got) == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_without_data_to_watch_the_end_is_held_out_and_kept(balls, tiny_recipe, tmp_path):
+    frame = comotion.to_frame(balls, "pandas")
+    fit(frame, recipe=tiny_recipe, out=tmp_path / "run", **TINY_PARTS)
+    held_out = comotion.read(tmp_path / "run" / "held_out.nc")
+    assert held_out.sequence_names == balls.sequence_names[-len(held_out) :]
+    assert "held out: the last" in (tmp_path / "run" / "plan.txt").read_text()
+    rows = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    assert "valid_log_likelihood" in json.loads(rows[0])

@@ -1,0 +1,46 @@
+"""How long a fit will take and how much memory, roughly, before it begins."""
+
+from dataclasses import dataclass
+
+from comotion.config import RunConfig
+from comotion.data.trajectories import Trajectories
+
+# From `benchmarks/growth.py` on two cores: a step's own time, the time of one function value per
+# feature or inducing point, and what compiling and starting take.
+STEP = 0.008
+VALUE = 6e-9
+BEGINNING = 30.0
+STAGES_OF_SOLVER = 4
+PROCESS = 1.2e9
+
+
+@dataclass(frozen=True)
+class Cost:
+    seconds: float
+    bytes: float
+
+    def __str__(self) -> str:
+        if self.seconds < 90:
+            time = "a minute"
+        elif self.seconds < 5400:
+            time = f"{self.seconds / 60:.0f} minutes"
+        else:
+            time = f"{self.seconds / 3600:.1f} hours"
+        return f"about {time} on two cores, {self.bytes / 1e9:.1f} GB of memory"
+
+
+def cost(config: RunConfig, data: Trajectories) -> Cost:
+    """Within a factor of two or three; the number of iterations is the recipe's."""
+    system, recipe = config.system, config.recipe
+    sequences, frames, objects, features = data.values.shape
+    heard = min(system.nearest or objects, objects - 1) if system.who == "interacting" else 0
+    alone = objects * (system.inducing_alone + system.fourier_features)
+    pairs = objects * heard * (system.inducing_pair + system.fourier_features)
+    per_frame = STAGES_OF_SOLVER * system.substeps * (alone + pairs) * recipe.windows * recipe.draws
+    seconds = BEGINNING
+    for stage in recipe.stages:
+        horizon = min(stage.horizon, frames)
+        seconds += stage.iterations * (STEP + VALUE * per_frame * (horizon - 1))
+    kept = sequences * frames * objects * (16.0 * features + 8.0) + 4.0 * sequences * objects**2
+    states = 40.0 * recipe.windows * max(s.horizon for s in recipe.stages) * objects * (heard + 1)
+    return Cost(seconds, PROCESS + 4.0 * kept + states)
