@@ -10,7 +10,7 @@ import pytest
 
 from comotion import load
 from comotion.cli import main
-from comotion.cli.fit import parse_part, divided
+from comotion.cli.fit import divided, parse_part
 from comotion.config import read_toml, write_toml
 from comotion.data import Trajectories, read, write
 from comotion.errors import BadInput
