@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from comotion.backend import cache
 
 if TYPE_CHECKING:
+    from comotion import datasets as datasets
     from comotion import simulate as simulate
     from comotion.config import RunConfig, SystemConfig
     from comotion.data import BadInput, Trajectories, describe, from_frame, read, to_frame, write
@@ -28,6 +29,7 @@ _HOMES = {
     "RunConfig": "comotion.config",
     "SystemConfig": "comotion.config",
     "Trajectories": "comotion.data",
+    "datasets": "comotion.datasets",
     "describe": "comotion.data",
     "evaluate": "comotion.scoring",
     "fit": "comotion.train",
@@ -46,6 +48,7 @@ __all__ = [
     "RunConfig",
     "SystemConfig",
     "Trajectories",
+    "datasets",
     "describe",
     "evaluate",
     "fit",
@@ -65,7 +68,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'comotion' has no attribute '{name}'")
     cache.enable()
     value = importlib.import_module(_HOMES[name])
-    if name != "simulate":  # the one public name that is a room itself
+    if name not in ("datasets", "simulate"):  # the public names that are rooms themselves
         value = getattr(value, name)
     globals()[name] = value
     return value

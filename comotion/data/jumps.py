@@ -1,8 +1,9 @@
 """Steps that nothing in the recording could make: glitches and swapped identities.
 
 A step counts as implausible if it is far above what nine in ten steps stay below, in speed and in
-length (with irregular times, noise alone gives any speed). If the object is back soon, the frames
-between are a glitch and become missing; otherwise what follows is another object.
+length (with irregular times, noise alone gives any speed), and if neither the step before nor the
+one after goes the same way, as they do when something darts off. If the object is back soon, the
+frames between are a glitch and become missing; otherwise what follows is another object.
 """
 
 from collections import Counter
@@ -10,15 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from comotion.data.trajectories import Trajectories
 
-TIMES_USUAL = 10.0
+TIMES_USUAL = 4.0
 USUAL = 0.9
 MOST = 0.01
 FEWEST_STEPS = 50
 LONGEST_GLITCH = 3
+SAME_WAY = 0.25
 MOST_NAMED = 5
 
 Place = tuple[int, int, int]  # sequence, frame, slot
@@ -47,7 +49,7 @@ class Jumps:
             f"{name}: {len(self)} of {self.steps} steps are faster than {self.speed:.3g}, "
             f"{TIMES_USUAL:g} times what most stay below ({unit}s {listed}{more}): "
             f"{len(self.glitches)} positions left out as glitches, {len(self.swaps)} tracks cut "
-            "where identities seem swapped; keep_jumps=True (--keep-jumps) leaves them alone"
+            "where identities seem swapped"
         ]
 
 
@@ -111,10 +113,11 @@ def _sort_out(
     x: Float[np.ndarray, "n d"], t: Float[np.ndarray, "n"], limit: Limit
 ) -> tuple[list[int], list[int]]:
     """Which frames of a track are glitches, and at which it begins to be another object."""
-    way, duration = np.linalg.norm(np.diff(x, axis=0), axis=-1), np.diff(t)
+    steps = np.diff(x, axis=0)
+    broken = limit.broken(np.linalg.norm(steps, axis=-1), np.diff(t)) & ~_continued(steps)
     glitches, breaks = [], []
     good = 0  # the last frame that can be trusted
-    for step in np.flatnonzero(limit.broken(way, duration)).tolist():
+    for step in np.flatnonzero(broken).tolist():
         if step < good:
             continue
         back = _back(x, t, step, limit)
@@ -125,6 +128,14 @@ def _sort_out(
             glitches += range(step + 1, back)
             good = back
     return glitches, breaks
+
+
+def _continued(steps: Float[np.ndarray, "n d"]) -> Bool[np.ndarray, "n"]:
+    """Whether the step before or after goes a good part of the same way."""
+    along = np.sum(steps[1:] * steps[:-1], axis=-1)
+    squared = SAME_WAY * np.sum(steps**2, axis=-1)
+    before, after = np.append(-1.0, along), np.append(along, -1.0)
+    return (before > squared) | (after > squared)
 
 
 def _back(x: np.ndarray, t: np.ndarray, before: int, limit: Limit) -> int | None:

@@ -57,7 +57,8 @@ class RunFolder:
 
     def note(self, plan: Plan) -> None:
         """What was decided about the data; data that are held out are kept beside the run."""
-        (self.path / "plan.txt").write_text("".join(f"{line}\n" for line in plan.sentences))
+        if plan.sentences:
+            (self.path / "plan.txt").write_text("".join(f"{line}\n" for line in plan.sentences))
         if plan.held_out is not None:
             write(plan.held_out, self.path / "held_out.nc")
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from comotion.config import SystemConfig
+from comotion.data.jumps import find_jumps, leave_out
 from comotion.data.recordings import at_once
 from comotion.data.trajectories import Trajectories
 from comotion.systems import DEFAULT
@@ -39,9 +40,11 @@ def plan(
     system: str | SystemConfig = DEFAULT,
     parts: dict[str, Any] | None = None,
 ) -> Plan:
-    """Hold out the end unless data to watch are given, pack objects that come and go, and let
-    objects of a crowd hear the nearest."""
-    sentences, chosen, held_out = [], dict(parts or {}), None
+    """Leave out steps too fast to be true, hold out the end unless data to watch are given, pack
+    objects that come and go, and let objects of a crowd hear the nearest."""
+    train, sentences = _without_jumps(train)
+    valid = None if valid is None else _without_jumps(valid)[0]
+    chosen, held_out = dict(parts or {}), None
     if valid is None and hold_out:
         train, held_out, sentence = _held_out(train, hold_out)
         sentences.append(sentence)
@@ -62,6 +65,13 @@ def plan(
         )
     valid = None if valid is None else valid.packed()
     return Plan(packed, valid, held_out, chosen, tuple(sentences))
+
+
+def _without_jumps(data: Trajectories) -> tuple[Trajectories, list[str]]:
+    """Data that were read have none left; arrays may."""
+    found = find_jumps(data)
+    sentences = found.sentences("the data", "frame", lambda place: place[1])
+    return leave_out(data, found), sentences
 
 
 def _held_out(data: Trajectories, share: float) -> tuple[Trajectories, Trajectories | None, str]:

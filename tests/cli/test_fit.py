@@ -33,7 +33,7 @@ def changed_recipe(demo: Path, file: Path, **changes) -> str:
 def run(demo, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "first"
     words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet"]
-    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    assert main(["fit", str(demo / "test.csv"), *words, "--split", "1"]) == 0
     return out
 
 
@@ -42,7 +42,8 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
     words = ["--config", str(demo / "config.toml"), "--out", str(out)]
     assert main(["fit", str(demo / "test.csv"), *words]) == 0
     names = {path.name for path in out.iterdir()}
-    assert names == {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
+    kept = {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
+    assert names == kept | {"plan.txt", "held_out.nc"}
     stdout, stderr = capsys.readouterr()
     assert f"the model is {out / 'model.safetensors'}" in stdout
     assert f"comotion predict {out} DATA" in stdout
@@ -51,7 +52,7 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
 
 def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
     words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "again")]
-    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    assert main(["fit", str(demo / "test.csv"), *words, "--split", "1"]) == 0
     assert read_toml(tmp_path / "again" / "config.toml") == read_toml(run / "config.toml")
     first, again = weights(run), weights(tmp_path / "again")
     assert first.keys() == again.keys()

@@ -88,6 +88,13 @@ def test_nothing_is_found_when_gaps_in_time_differ_by_orders_of_magnitude():
     assert len(find_jumps(Trajectories.from_arrays(noisy[None, :, None], times))) == 0
 
 
+def test_darting_off_is_motion():
+    positions = walkers()
+    dart = np.concatenate([np.zeros(100), [2.0, 10.0, 25.0, 25.0, 12.0, 5.0], np.zeros(94)])
+    positions[:, 1, 0] += np.cumsum(dart)
+    assert len(find_jumps(trajectories(positions))) == 0
+
+
 def test_where_jumps_are_common_they_belong_to_the_motion():
     positions = walkers(frames=400) % 10.0  # a periodic box
     assert len(find_jumps(trajectories(positions))) == 0

@@ -1,0 +1,5 @@
+"""Real recordings by name: fetched and checked when they are first wanted, none shipped."""
+
+from comotion.datasets.catalogue import describe, load, names
+
+__all__ = ["describe", "load", "names"]
