@@ -106,10 +106,11 @@ def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -
         for horizon, count in rounds
     )
     changes = without.recipe | {"stages": stages or short.stages}
-    data = bouncing_balls(sequences=200, objects=3, noise="low", hold_out=0.0, seed=0)
+    data = bouncing_balls(sequences=200, objects=3, noise="low", seed=0)
     train, valid = data.split(100, 100)
     begin = time.perf_counter()
-    fitted = fit(train, system=config, recipe=dataclasses.replace(short, **changes), seed=0)
+    plan = dataclasses.replace(short, **changes)
+    fitted = fit(train, system=config, recipe=plan, hold_out=0.0, seed=0)
     seconds = round(time.perf_counter() - begin)
     found = evaluate(fitted.predict(valid, draws=100, **without.forecast), valid)
     row["fit_seconds"] = seconds
