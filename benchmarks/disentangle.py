@@ -15,6 +15,7 @@ import comotion as cm
 from comotion.cli.demo import DEMO_SYSTEM
 from comotion.config import Recipe
 from comotion.predict import FittedModel
+from comotion.reproduce.conventions import paper_scores
 from comotion.train.fit import run_config
 
 LENGTHS = (10, 33, 100)
@@ -69,7 +70,7 @@ def judge(model: FittedModel, frames: int, options: Options) -> None:
     balls = cm.simulate.bouncing_balls(
         sequences=SEQUENCES, objects=1, frames=frames, noise=options.noise, seed=TEST_SEED
     )
-    scores = cm.evaluate(model.predict(balls, draws=options.draws), balls)
+    scores = paper_scores(model.predict(balls, draws=options.draws), balls)
     recipe = model.config.recipe
     row = {
         "system": model.system,

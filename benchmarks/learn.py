@@ -24,7 +24,7 @@ from comotion.config import Recipe, Stage, SystemConfig
 from comotion.data import Trajectories
 from comotion.predict import FittedModel
 from comotion.report import Column, Table
-from comotion.scoring import Scores, evaluate
+from comotion.reproduce.conventions import Scores, paper_scores
 from comotion.simulate import bouncing_balls, charged_particles
 from comotion.systems import SYSTEMS, system
 from comotion.train import fit, recipe
@@ -112,7 +112,7 @@ def measure(case: Case) -> None:
 
 
 def scores_of(fitted: FittedModel, test: Trajectories) -> Scores:
-    return evaluate(fitted.predict(test, draws=DRAWS), test)
+    return paper_scores(fitted.predict(test, draws=DRAWS), test)
 
 
 def _parameters(fitted: FittedModel) -> int:

@@ -41,9 +41,9 @@ from comotion.data.windows import Dataset  # noqa: E402
 from comotion.initialise import initialise  # noqa: E402
 from comotion.model import Model  # noqa: E402
 from comotion.predict import FittedModel  # noqa: E402
+from comotion.reproduce.conventions import Scores, paper_scores  # noqa: E402
 from comotion.reproduce.floor import floor_forecast  # noqa: E402
 from comotion.reproduce.scenes import Part, Scene  # noqa: E402
-from comotion.scoring import Scores, evaluate  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
 from comotion.train.ahead import compiling_steps  # noqa: E402
 from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402
@@ -101,7 +101,7 @@ def measure(parts: str, noise: str, seed: int) -> None:
     share, chosen = choose_share(learned, valid, noise)
     row = {"parts": parts, "noise": noise, "seed": seed}
     row |= {"seconds": round(time.perf_counter() - START, 1), "share": share}
-    found = evaluate(learned.forecast(chosen, test), test)
+    found = paper_scores(learned.forecast(chosen, test), test)
     for name in (*BARRED, "mse_mean_table", "crps_table", "coverage_95"):
         row[name] = round(found[name], 3)
     row["reached"] = min(_margins(found, noise)) >= 0
@@ -148,7 +148,7 @@ def _longer(recipe: Recipe, parts: str) -> Recipe:
 def _standard_errors_passed(forecast: xr.Dataset, valid: Trajectories, noise: str) -> float:
     size = len(valid) // GROUPS
     groups = [
-        evaluate(forecast.isel(sequence=slice(size * number, size * (number + 1))), group)
+        paper_scores(forecast.isel(sequence=slice(size * number, size * (number + 1))), group)
         for number, group in enumerate(valid.split(*GROUPS * [size]))
     ]
     margins = np.array([_margins(group, noise) for group in groups])
@@ -166,7 +166,7 @@ def _curve(learned: Learned, valid: Trajectories) -> list[tuple[float, ...]]:
     """Seconds, steps, MSE and ELL on the way."""
     points = []
     for seconds, iteration, model in learned.on_the_way:
-        found = evaluate(learned.forecast(model, valid), valid)
+        found = paper_scores(learned.forecast(model, valid), valid)
         points.append((round(seconds, 1), iteration, *(round(found[name], 2) for name in BARRED)))
     return points
 
@@ -183,7 +183,7 @@ def floor(noise: str, seed: int) -> float:
     part = Part(seen[2], true[2], noise_sd(true[2], noise))
     scene = Scene("balls", 3, noise)
     forecast = floor_forecast(scene, part, seen[0], frames=5, draws=DRAWS, seed=seed)
-    mse = round(evaluate(forecast, seen[2])["mse_draws_table"], 3)
+    mse = round(paper_scores(forecast, seen[2])["mse_draws_table"], 3)
     append(FLOORS, {"noise": noise, "seed": seed, "mse": mse})
     return mse
 

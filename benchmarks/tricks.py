@@ -93,7 +93,7 @@ def demo() -> Changes:
 
 def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -> None:
     """With the recipe's own rounds, unless others are given."""
-    from comotion.scoring import evaluate
+    from comotion.reproduce.conventions import paper_scores
     from comotion.simulate import bouncing_balls
     from comotion.systems import system
     from comotion.train import fit, recipe
@@ -112,7 +112,7 @@ def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -
     plan = dataclasses.replace(short, **changes)
     fitted = fit(train, system=config, recipe=plan, hold_out=0.0, seed=0)
     seconds = round(time.perf_counter() - begin)
-    found = evaluate(fitted.predict(valid, draws=100, **without.forecast), valid)
+    found = paper_scores(fitted.predict(valid, draws=100, **without.forecast), valid)
     row["fit_seconds"] = seconds
     for metric in METRICS:
         row[metric] = round(found[metric], 3)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from comotion.config import Recipe
     from comotion.data import Trajectories
     from comotion.predict import FittedModel
-    from comotion.scoring import Scores
+    from comotion.reproduce.conventions import Scores
 
 DEMO_SYSTEM: dict[str, Any] = {
     "system": "comotion",
@@ -73,9 +73,9 @@ def run(options: Options) -> int:
     with clock.phase("forecast"):
         forecast = fitted.predict(test, draws=QUICK_DRAWS if options.quick else DEMO_DRAWS)
     with clock.phase("score"):
-        from comotion.scoring import evaluate
+        from comotion.reproduce.conventions import paper_scores
 
-        scores = evaluate(forecast, test, by_lead=True)
+        scores = paper_scores(forecast, test, by_lead=True)
     with clock.phase("draw"):
         from comotion.cli.demo_report import write_report
 

@@ -10,7 +10,7 @@ from comotion import __version__, report
 from comotion.config import to_dict
 from comotion.data import Trajectories
 from comotion.predict import FittedModel, fields
-from comotion.scoring import Scores, calibration_curve
+from comotion.reproduce.conventions import Scores, calibration_curve
 from comotion.systems import system
 
 CAPTIONS = {

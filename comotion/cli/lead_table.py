@@ -6,7 +6,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from comotion.report import Table
-    from comotion.scoring import Scores
+    from comotion.reproduce.conventions import Scores
 
 FRAMES_AHEAD = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 

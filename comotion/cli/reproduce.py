@@ -154,7 +154,7 @@ def _show(made: "Found", options: Options) -> None:
 
 
 def _as_dict(made: "Found") -> dict[str, Any]:
-    from comotion.scoring import METRICS
+    from comotion.reproduce.conventions import METRICS
 
     return {
         "table": made.table.label,

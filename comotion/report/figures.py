@@ -12,7 +12,8 @@ from matplotlib.patches import Patch
 
 from comotion.data import BadInput, Trajectories
 from comotion.report import style
-from comotion.scoring import METRICS, Scores, central_band
+from comotion.reproduce.conventions import METRICS, Scores
+from comotion.scoring import central_band
 
 MOST_OBJECTS = 6
 BAND_SHADES = {0.95: 0.16, 0.5: 0.34}
@@ -86,7 +87,9 @@ def calibration_figure(calibration: xr.Dataset) -> Figure:
 def lead_figure(scores: Scores) -> Figure:
     """Error, log likelihood and skill over lead time, beside the references."""
     if scores.by_lead is None:
-        raise BadInput("The scores have no lead times; make them with evaluate(…, by_lead=True).")
+        raise BadInput(
+            "The scores have no lead times; make them with paper_scores(…, by_lead=True)."
+        )
     figure, panels = style.new_figure(1, 3, width=11.0, height=3.6)
     for axes, metric in zip(
         panels[0], ("mse_mean_table", "ell_table_all_draws", "skill_crps"), strict=True

@@ -14,7 +14,7 @@ from PIL import Image
 from comotion.data import BadInput
 from comotion.data.store import replacing
 from comotion.report.tables import Table, scores_table
-from comotion.scoring import CONVENTIONS, METRICS, Scores
+from comotion.reproduce.conventions import CONVENTIONS, METRICS, Scores
 
 TILES = ("mse_mean_table", "ell_table_all_draws", "coverage_90", "skill_crps")
 KINDS = {".png": "image/png", ".gif": "image/gif"}

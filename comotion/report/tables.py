@@ -10,7 +10,7 @@ from typing import Literal
 import rich.table
 from rich.text import Text
 
-from comotion.scoring import CONVENTIONS, METRICS, Scores
+from comotion.reproduce.conventions import CONVENTIONS, METRICS, Scores
 
 Measured = tuple[float, float]  # mean and standard deviation over runs
 Cell = str | float | Measured | None

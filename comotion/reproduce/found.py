@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from comotion.jobs.rows import Row
+from comotion.reproduce.conventions import METRICS as OURS
 from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.reproduce.scales import SCALES
 from comotion.reproduce.scenes import Scene
 from comotion.reproduce.tables import METRICS, Entry, PaperTable
-from comotion.scoring import METRICS as OURS
 
 REFERENCES = ("climatology", "constant velocity")
 LEAD_VIEWS = {"T10": "single", "T33": "single", "T100": "single"}

@@ -16,10 +16,10 @@ import xarray as xr
 
 from comotion.jobs.provenance import provenance
 from comotion.jobs.rows import Claim, Row, claim
+from comotion.reproduce.conventions import Scores, paper_scores
 from comotion.reproduce.runs import Forecaster, Run
 from comotion.reproduce.scales import TABLE_DRAWS
 from comotion.reproduce.scenes import Part, parts_of, single_ball
-from comotion.scoring import Scores, evaluate
 from comotion.train.progress import Watcher
 from comotion.train.tracking import tracker
 
@@ -108,7 +108,7 @@ class Judge:
         with self.clock.phase(f"score {view}"):
             for name, length in (lengths or {view: forecast.sizes["time"]}).items():
                 cut, seen = forecast.isel(time=slice(length)), part.seen.first_frames(length)
-                scores = evaluate(cut, seen, by_lead=True, paper_draws=TABLE_DRAWS)
+                scores = paper_scores(cut, seen, by_lead=True, paper_draws=TABLE_DRAWS)
                 self.scores[name] = _plain_scores(scores)
                 if view != "train":
                     self.by_lead[view] = _plain_leads(scores)

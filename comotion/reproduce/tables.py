@@ -15,7 +15,7 @@ from comotion.systems import system
 
 Measured = tuple[float, float]
 METRICS = {"mse": "mse_draws_table", "ell": "ell_table"}
-"""The paper's metrics under the names of `comotion.scoring`."""
+"""The paper's metrics under the names of `conventions`."""
 
 _SCENES = {
     "balls3": Scene("balls", 3),

@@ -1,18 +1,48 @@
-"""Scores of a forecast, each named with its convention, beside references without a model."""
+"""How good is a forecast? Rolling origins, forecast frames only, beside forecasts without a model.
 
-from comotion.scoring.baselines import lead_times
-from comotion.scoring.calibration import calibration_curve
-from comotion.scoring.metrics import CONVENTIONS, METRICS, Metric
-from comotion.scoring.predictive import central_band
-from comotion.scoring.scores import Scores, evaluate
+`rolling` says where forecasts start and who counts; `references` and `kalman` need no model;
+`lead_scores` scores, `resampling` compares in pairs, `evaluation` says it in five lines.
+"""
+
+from comotion.scoring.at_origins import REFERENCES, evaluate, evaluate_at, forecast_at
+from comotion.scoring.distributions import AbstractPredictive, GaussianPaths, SampledPaths
+from comotion.scoring.evaluation import Evaluation
+from comotion.scoring.kalman import DampedVelocity, OUAcceleration, WhiteAcceleration
+from comotion.scoring.lead_scores import MEASURES, LeadScores, score_at
+from comotion.scoring.quantiles import central_band
+from comotion.scoring.references import (
+    AbstractReference,
+    AlongAcross,
+    Climatology,
+    ConstantTurn,
+    ConstantVelocity,
+)
+from comotion.scoring.resampling import Interval
+from comotion.scoring.rolling import Origins, Protocol, roll
 
 __all__ = [
-    "CONVENTIONS",
-    "METRICS",
-    "Metric",
-    "Scores",
-    "calibration_curve",
+    "MEASURES",
+    "REFERENCES",
+    "AbstractPredictive",
+    "AbstractReference",
+    "AlongAcross",
+    "Climatology",
+    "ConstantTurn",
+    "ConstantVelocity",
+    "DampedVelocity",
+    "Evaluation",
+    "GaussianPaths",
+    "Interval",
+    "LeadScores",
+    "OUAcceleration",
+    "Origins",
+    "Protocol",
+    "SampledPaths",
+    "WhiteAcceleration",
     "central_band",
     "evaluate",
-    "lead_times",
+    "evaluate_at",
+    "forecast_at",
+    "roll",
+    "score_at",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from comotion.data import Trajectories
+from comotion.data.slots import gather
 from comotion.errors import BadInput
 
 
@@ -21,7 +22,8 @@ class Protocol:
     An object counts at an origin if it is there in the last frame seen, in at least two and in a
     share `seen_share` of the frames seen, and in at least one frame to forecast; with
     `whole_future` in all of them. Origins with fewer than `least_objects` such objects are left
-    out. Without `stride` origins are half a horizon apart.
+    out. Without `stride` origins are half a horizon apart; of more than `most_origins` so many
+    are taken, evenly over the data.
     """
 
     seen: int
@@ -30,10 +32,11 @@ class Protocol:
     seen_share: float = 1.0
     whole_future: bool = False
     least_objects: int = 1
+    most_origins: int | None = None
 
     def __post_init__(self):
-        for name, least in (("seen", 2), ("horizon", 1), ("least_objects", 1), ("stride", 1)):
-            value = getattr(self, name)
+        for name in ("seen", "horizon", "stride", "least_objects", "most_origins"):
+            value, least = getattr(self, name), 2 if name == "seen" else 1
             if value is not None and value < least:
                 raise BadInput(f"{name}={value} makes no protocol; give at least {least}.")
         if not 0 < self.seen_share <= 1:
@@ -54,8 +57,8 @@ class Protocol:
 class Origins:
     """Windows of frames seen and frames to forecast, one per origin.
 
-    `windows` holds one sequence per origin with the objects seen there; `counts` says which of
-    them are scored. A *row* is one counting object at one origin: what follows has R of them.
+    `windows` holds one sequence per origin with the objects that are there; `counts` says which
+    of them are scored. A *row* is one counting object at one origin: what follows has R of them.
     """
 
     windows: Trajectories
@@ -108,7 +111,7 @@ class Origins:
     @property
     def lead(self) -> Float[np.ndarray, " H"]:
         """The median lead time of each frame to forecast."""
-        return np.median(self._since_origin[:, self.seen :], axis=0)
+        return np.nanmedian(self.windows.times[:, self.seen :] - self._start, axis=0)
 
     @cached_property
     def blocks(self) -> Int[np.ndarray, " K"]:
@@ -121,8 +124,17 @@ class Origins:
         return np.unique(names, axis=0, return_inverse=True)[1].reshape(-1)
 
     def seen_windows(self) -> Trajectories:
-        """What a model may look at: every window up to its origin."""
-        return self.windows.first_frames(self.seen)
+        """What a model may look at: every window up to its origin, without those who come later."""
+        seen = self.windows.first_frames(self.seen)
+        here = np.any(seen.present, axis=(1, 3))
+        graph = None if seen.graph is None else seen.graph & here[:, :, None] & here[:, None]
+        names = tuple(
+            tuple(name if there else "" for name, there in zip(*slots, strict=True))
+            for slots in zip(seen.object_names, here, strict=True)
+        )
+        static = np.where(here[..., None], seen.static, np.nan)
+        controls = np.where(here[:, None, :, None], seen.controls, np.nan)
+        return replace(seen, graph=graph, object_names=names, static=static, controls=controls)
 
     def __len__(self) -> int:
         return len(self.windows)
@@ -134,9 +146,13 @@ class Origins:
         )
 
     @property
+    def _start(self) -> Float[np.ndarray, "K 1"]:
+        return self.windows.times[:, [self.seen - 1]]
+
+    @property
     def _since_origin(self) -> Float[np.ndarray, "K F"]:
-        times = self.windows.times
-        return times - times[:, [self.seen - 1]]
+        # Padding has no time; nothing is known there, so the last time will do.
+        return np.fmax.accumulate(self.windows.times - self._start, axis=1)
 
 
 def roll(data: Trajectories, protocol: Protocol) -> Origins:
@@ -159,7 +175,12 @@ def roll(data: Trajectories, protocol: Protocol) -> Origins:
             f"No origin has {protocol.least_objects} objects in {protocol.seen} frames seen and in "
             "frames to forecast; ask for fewer frames, or for a smaller `seen_share`."
         )
+    kept = [kept[i] for i in _evenly(len(kept), protocol.most_origins)]
     return _gather(data, [cuts[k] for k in kept], [counting[k] for k in kept], protocol)
+
+
+def _evenly(count: int, most: int | None) -> list[int]:
+    return np.linspace(0, count - 1, min(count, most or count)).astype(int).tolist()
 
 
 def _counting(present: Bool[np.ndarray, "F A"], protocol: Protocol) -> Bool[np.ndarray, " A"]:
@@ -175,37 +196,14 @@ def _gather(
     counting: list[Bool[np.ndarray, " A"]],
     protocol: Protocol,
 ) -> Origins:
-    """Pack each window into as many slots as objects were ever seen at once."""
+    """The windows, each with a slot for every object that is seen in it."""
     F, seen = protocol.frames, protocol.seen
+    names = [f"{data.sequence_names[p]} from frame {n + seen - 1}" for p, n in cuts]
+    windows = gather(data, [(p, slice(n, n + F)) for p, n in cuts], names)
     there = np.any(data.present, axis=-1)
-    chosen = [np.nonzero(there[p, n : n + seen].any(axis=0))[0].tolist() for p, n in cuts]
-    K, A = len(cuts), max(map(len, chosen))
-    windows = {
-        "values": np.full((K, F, A, data.values.shape[-1]), np.nan),
-        "controls": np.full((K, F, A, data.controls.shape[-1]), np.nan),
-        "static": np.full((K, A, data.static.shape[-1]), np.nan),
-        "neighbours": np.zeros((K, A, A), bool),
-    }
-    counts = np.zeros((K, A), bool)
-    for k, ((p, n), slots) in enumerate(zip(cuts, chosen, strict=True)):
-        used = slice(len(slots))
-        windows["values"][k, :, used] = data.values[p, n : n + F, slots].swapaxes(0, 1)
-        windows["controls"][k, :, used] = data.controls[p, n : n + F, slots].swapaxes(0, 1)
-        windows["static"][k, used] = data.static[p, slots]
-        windows["neighbours"][k, used, used] = data.neighbours[p][np.ix_(slots, slots)]
-        counts[k, used] = counting[k][slots]
-    first = np.array([n for _, n in cuts])
-    sequence = np.array([p for p, _ in cuts])
-    packed = replace(
-        data,
-        **windows,
-        times=data.times[sequence[:, None], first[:, None] + np.arange(F)],
-        sequence_names=tuple(
-            f"{data.sequence_names[p]} from frame {n + seen - 1}" for p, n in cuts
-        ),
-        object_names=tuple(
-            tuple(data.object_names[p][a] for a in slots) + ("",) * (A - len(slots))
-            for (p, _), slots in zip(cuts, chosen, strict=True)
-        ),
-    )
-    return Origins(packed, counts, seen, sequence, first + seen - 1)
+    counts = np.zeros((len(cuts), windows.values.shape[2]), bool)
+    for k, (p, n) in enumerate(cuts):
+        packed = counting[k][there[p, n : n + F].any(axis=0)]
+        counts[k, : len(packed)] = packed
+    sequence, first = np.array(cuts).T
+    return Origins(windows, counts, seen, sequence, first + seen - 1)

@@ -6,7 +6,7 @@ from comotion import load
 from comotion.cli import main
 from comotion.cli.demo import MARKER, RESULTS, RUN, clear_folder
 from comotion.data import read
-from comotion.scoring import evaluate
+from comotion.reproduce.conventions import paper_scores
 
 
 def test_the_demo_leaves_model_scores_pictures_and_a_page(demo):
@@ -22,7 +22,7 @@ def test_the_scores_are_those_of_its_model_on_its_test_data(demo):
     written = json.loads((demo / "scores.json").read_text())
     data = read(demo / "test.csv")
     forecast = load(demo / "model.safetensors").predict(data, draws=10)
-    again = evaluate(forecast, data, by_lead=True).to_dict()
+    again = paper_scores(forecast, data, by_lead=True).to_dict()
     assert set(written.pop("seconds")) == {"simulate", "fit", "forecast", "score", "draw"}
     assert written == json.loads(json.dumps(again))
 

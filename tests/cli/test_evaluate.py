@@ -5,18 +5,40 @@ import pytest
 from comotion import load
 from comotion.cli import main
 from comotion.data import read
-from comotion.scoring import evaluate
+from comotion.reproduce.conventions import paper_scores
+from comotion.scoring import Protocol, evaluate
 
 
 @pytest.fixture(scope="module")
 def scores(demo):
     data = read(demo / "test.csv")
     forecast = load(demo / "model.safetensors").predict(data, draws=10, seed=1)
-    return evaluate(forecast, data, by_lead=True)
+    return paper_scores(forecast, data, by_lead=True)
 
 
-def test_a_model_is_scored_as_in_python(demo, scores, capsys):
+def test_a_model_is_scored_at_rolling_origins_as_in_python(demo, capsys):
+    data, model = read(demo / "test.csv"), load(demo / "model.safetensors")
+    protocol = Protocol(5, 4, seen_share=0.5, most_origins=300)
+    found = evaluate(model, data, protocol=protocol, draws=10, seed=1)
     words = ["evaluate", str(demo), str(demo / "test.csv"), "--draws", "10", "--seed", "1"]
+    words += ["--horizon", "4"]
+    assert main([*words, "--table"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == f"{found}\n\n{found.table}\n"
+    assert [line.split(":")[0] for line in printed.splitlines()[:5]] == [
+        "skill",
+        "error",
+        "bands",
+        "useful",
+        "from",
+    ]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_dict()))
+
+
+def test_the_scores_of_the_paper_remain(demo, scores, capsys):
+    words = ["evaluate", str(demo), str(demo / "test.csv"), "--draws", "10", "--seed", "1"]
+    words += ["--paper"]
     assert main(words) == 0
     assert capsys.readouterr().out == f"{scores}\n"
     assert main([*words, "--json", "--by-lead"]) == 0
@@ -30,13 +52,15 @@ def test_a_forecast_file_gives_the_scores_of_its_model(demo, scores, tmp_path, c
     predict = ["predict", str(demo), data, "--draws", "10", "--seed", "1", "--out", forecast]
     assert main(predict) == 0
     capsys.readouterr()
-    assert main(["evaluate", forecast, data]) == 0
+    assert main(["evaluate", forecast, data, "--paper"]) == 0
     assert capsys.readouterr().out == f"{scores}\n"
+    assert main(["evaluate", forecast, data]) == 0
+    assert capsys.readouterr().out.startswith("skill:")
 
 
 def test_by_lead_adds_a_table_of_a_few_lead_times(demo, scores, capsys):
     words = ["evaluate", str(demo), str(demo / "test.csv"), "--draws", "10", "--seed", "1"]
-    assert main([*words, "--by-lead"]) == 0
+    assert main([*words, "--paper", "--by-lead"]) == 0
     table = capsys.readouterr().out.removeprefix(f"{scores}\n").splitlines()
     rows = [line.split() for line in table if line.strip()[:1].isdigit()]
     assert [row[0] for row in rows] == ["1", "2", "5", "10", "20"]
@@ -53,6 +77,9 @@ def test_by_lead_adds_a_table_of_a_few_lead_times(demo, scores, capsys):
         (["{folder}/none.nc", "{data}"], "none.nc: there is no such file; check the path"),
         (["{broken}", "{data}"], "broken.nc: not a readable NetCDF-4 file"),
         (["{broken}", "{data}", "--draws", "9"], "has its draws already; leave --draws and --seed"),
+        (["{broken}", "{data}", "--seen", "9"], "is made already; leave --seen and --horizon out"),
+        (["{model}", "{data}", "--by-lead"], "--by-lead is for --paper"),
+        (["{model}", "{data}", "--horizon", "999"], "to forecast need 1004; ask for fewer"),
         (["{other}", "{data}"], "there is no forecast in this file; make one with `predict`"),
         (["{model}", "{data}", "--draws", "1"], "The forecast has one draw; scores need at least"),
     ],

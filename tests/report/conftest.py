@@ -3,7 +3,7 @@ import pytest
 import xarray as xr
 
 from comotion.data import Trajectories, summarise
-from comotion.scoring import Scores, evaluate
+from comotion.reproduce.conventions import Scores, paper_scores
 
 AXES = ("draw", "sequence", "time", "object", "feature")
 
@@ -53,7 +53,7 @@ def any_dimension(request) -> tuple[xr.Dataset, Trajectories]:
 
 @pytest.fixture(scope="session")
 def scores(planar) -> Scores:
-    return evaluate(*planar, by_lead=True)
+    return paper_scores(*planar, by_lead=True)
 
 
 @pytest.fixture(scope="session")

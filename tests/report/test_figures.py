@@ -13,7 +13,7 @@ from comotion.report import (
     lead_figure,
     picture_figure,
 )
-from comotion.scoring import METRICS, calibration_curve, evaluate
+from comotion.reproduce.conventions import METRICS, calibration_curve, paper_scores
 
 
 def _height_at(band: PolyCollection, time: float) -> tuple[float, float]:
@@ -87,7 +87,7 @@ def test_lead_figure_sets_the_model_beside_its_references(scores):
 
 def test_lead_figure_asks_for_scores_by_lead(planar):
     with pytest.raises(BadInput, match="by_lead=True"):
-        lead_figure(evaluate(*planar))
+        lead_figure(paper_scores(*planar))
 
 
 def test_threads_draw_the_same_picture(planar):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from comotion.data import BadInput
 from comotion.report import animate, calibration_figure, lead_figure, write_page
-from comotion.scoring import METRICS, calibration_curve
+from comotion.reproduce.conventions import METRICS, calibration_curve
 
 
 class _Page(HTMLParser):

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from comotion.report import Column, Table, comparison_table, scores_table
-from comotion.scoring import CONVENTIONS, METRICS
+from comotion.reproduce.conventions import CONVENTIONS, METRICS
 
 RESULTS = Table(
     "Balls",

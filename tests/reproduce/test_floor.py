@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from comotion.errors import BadInput
+from comotion.reproduce.conventions import paper_scores
 from comotion.reproduce.floor import floor_forecast
 from comotion.reproduce.scenes import Scene, parts_of
-from comotion.scoring import evaluate
 from comotion.simulate.bouncing_balls import advance
 
 SEED = 3
@@ -14,7 +14,7 @@ def floor(draws: int, **scene):
     chosen = Scene(train=20, valid=1, test=40, frames=40, **scene)
     parts = parts_of(chosen, SEED)
     made = floor_forecast(chosen, parts.test, parts.train.seen, frames=5, draws=draws, seed=SEED)
-    return evaluate(made, parts.test.seen), made, parts.test
+    return paper_scores(made, parts.test.seen), made, parts.test
 
 
 def test_without_noise_the_floor_is_the_simulator_itself():
@@ -40,7 +40,7 @@ def test_bands_of_the_floor_hold_what_they_promise_though_balls_collide_early(ve
 def test_straight_flight_is_never_ahead_of_the_floor_though_velocities_are_hidden():
     """How fast balls are is known from other sequences, and noise hides it in five frames."""
     _, forecast, part = floor(60, noise="high", velocities=False)
-    by_lead = evaluate(forecast, part.seen, by_lead=True).by_lead
+    by_lead = paper_scores(forecast, part.seen, by_lead=True).by_lead
     assert by_lead is not None
     skill = by_lead["skill_crps"]
     ahead = (skill.sel(row="model") - skill.sel(row="constant velocity")).values

@@ -7,8 +7,8 @@ from comotion.errors import BadInput
 from comotion.jobs.rows import Row
 from comotion.report import reproduction_table, skill_figure, skill_table
 from comotion.reproduce import Found, found, labels, results, runs_of, select, table
+from comotion.reproduce.conventions import METRICS
 from comotion.reproduce.scales import SCALES
-from comotion.scoring import METRICS
 from comotion.systems import system
 from comotion.train.recipe import recipe
 

@@ -63,7 +63,7 @@ def test_slots_are_packed_and_a_model_sees_nothing_after_the_origin():
         values[0, 2 * a : 2 * a + 8, a] = a + np.arange(8)[:, None]
     data = Trajectories.from_arrays(values, features=("x", "y"))
     origins = roll(data, Protocol(seen=3, horizon=2, stride=1))
-    assert origins.windows.values.shape[2] <= 5, "at most five are there in any three frames"
+    assert origins.windows.values.shape[2] <= 6, "at most six are there in any five frames"
     seen = origins.seen_windows()
     assert seen.values.shape[1] == 3
     assert (seen.present.any(axis=(1, 3)) == seen.exists).all()

@@ -8,8 +8,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from comotion.data import Trajectories
-from comotion.scoring.agreement import check_agreement, draws_of
-from comotion.scoring.predictive import central_band
+from comotion.reproduce.conventions.agreement import check_agreement, draws_of
+from comotion.scoring.quantiles import central_band
 
 LEVELS = tuple(round(0.05 * k, 2) for k in range(1, 20))
 

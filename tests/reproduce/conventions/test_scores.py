@@ -6,14 +6,14 @@ import pytest
 from scipy import stats
 
 from comotion.data import BadInput, Trajectories, constant_velocity, summarise
-from comotion.scoring import CONVENTIONS, METRICS, evaluate
+from comotion.reproduce.conventions import CONVENTIONS, METRICS, paper_scores
 
 UNIT_NORMAL_CRPS = 1 / np.sqrt(np.pi)
 
 
 def test_draws_from_the_truth_score_like_the_truth(standard_normal):
     data, forecast = standard_normal
-    model = evaluate(forecast, data).rows["model"]
+    model = paper_scores(forecast, data).rows["model"]
     cells, frames = data.values.size, 4 * 50
     assert abs(model["mse_mean_table"] - 12) < 4 * np.sqrt(2 * 12 / frames) + 12 / 200
     assert abs(model["mse_draws_table"] - 24) < 4 * np.sqrt(2 * 12 / frames) + 0.2
@@ -30,7 +30,7 @@ def test_climatology_is_scored_in_closed_form(make_forecast):
     data = Trajectories.from_arrays(rng.standard_normal((2, 6, 3, 4)))
     draws = rng.standard_normal((5, *data.values.shape))
     forecast = make_forecast(data, draws, climatology_mean=0.3, climatology_sd=1.7)
-    row = evaluate(forecast, data).rows["climatology"]
+    row = paper_scores(forecast, data).rows["climatology"]
     density = stats.norm.logpdf(data.values, 0.3, np.sqrt(1.7**2 + 0.01)).sum(axis=(2, 3)).mean()
     error = ((data.values - 0.3) ** 2).sum(axis=(2, 3)).mean()
     assert row["ell_table"] == row["ell_table_all_draws"] == pytest.approx(density)
@@ -50,7 +50,7 @@ def test_constant_velocity_is_exact_on_straight_flight_and_dressed_with_training
     values = np.concatenate([path, np.broadcast_to(speed, path.shape)], axis=-1)
     data = Trajectories.from_arrays(values, times)
     forecast = make_forecast(data, rng.standard_normal((5, *values.shape)), drift_sd=0.4)
-    row = evaluate(forecast, data).rows["constant velocity"]
+    row = paper_scores(forecast, data).rows["constant velocity"]
     assert row["mse_mean_table"] == pytest.approx(0, abs=1e-20)
     assert row["mse_draws_table"] == pytest.approx(12 * 0.4**2)
     assert row["ell_table"] == pytest.approx(12 * stats.norm.logpdf(0, 0, np.sqrt(0.17)))
@@ -64,7 +64,7 @@ def test_constant_velocity_has_the_spread_of_its_training_errors_at_each_lead(ma
     forecast = forecast.drop_dims("lead").assign(
         drift_sd=(("lead", "feature"), summary.drift_sd), drift_lead=("lead", summary.lead)
     )
-    by_lead = evaluate(forecast, data, by_lead=True).by_lead
+    by_lead = paper_scores(forecast, data, by_lead=True).by_lead
     assert by_lead is not None
     row = by_lead.sel(row="constant velocity")
     error = ((data.values - constant_velocity(data, 3)) ** 2).mean(axis=0).sum(axis=(1, 2))
@@ -74,7 +74,7 @@ def test_constant_velocity_has_the_spread_of_its_training_errors_at_each_lead(ma
 
 def test_table_convention_is_per_object_times_the_number_of_objects(standard_normal):
     data, forecast = standard_normal
-    for row in evaluate(forecast, data).rows.values():
+    for row in paper_scores(forecast, data).rows.values():
         assert row["mse_draws_table"] == pytest.approx(3 * row["mse_draws_per_object"])
         assert row["mse_mean_table"] == pytest.approx(3 * row["mse_mean_per_object"])
         assert row["ell_table"] == pytest.approx(3 * row["ell_per_object"])
@@ -84,7 +84,7 @@ def test_table_mse_follows_the_paper_sum_literally(make_forecast):
     rng = np.random.default_rng(3)
     data = Trajectories.from_arrays(rng.standard_normal((2, 4, 3, 4)))
     draws = rng.standard_normal((6, *data.values.shape))
-    scores = evaluate(make_forecast(data, draws), data)
+    scores = paper_scores(make_forecast(data, draws), data)
     paper = sum(
         np.sum((data.values[p, n] - draws[k, p, n]) ** 2) / (6 * 2 * 4)
         for k in range(6)
@@ -99,7 +99,7 @@ def test_paper_ell_uses_only_its_first_noise_free_draws(make_forecast):
     data = Trajectories.from_arrays(rng.standard_normal((2, 4, 3, 4)))
     draws = rng.standard_normal((30, *data.values.shape))
     noisy = draws + 5 * rng.standard_normal(draws.shape)
-    scores = evaluate(make_forecast(data, draws, noisy), data, paper_draws=10)
+    scores = paper_scores(make_forecast(data, draws, noisy), data, paper_draws=10)
     few = draws[:10]
     density = stats.norm.logpdf(data.values, few.mean(axis=0), np.sqrt(few.var(axis=0) + 0.01))
     assert scores["ell_table"] == pytest.approx(density.sum(axis=(2, 3)).mean())
@@ -127,8 +127,10 @@ def test_masked_data_score_like_data_without_the_masked_part(
         values[3, 0] = data.values[3, 0]
     hidden = Trajectories.from_arrays(values)
     shorter = Trajectories.from_arrays(data.values[kept])
-    found = evaluate(make_forecast(hidden, draws), hidden, by_lead=True)
-    expected = evaluate(make_forecast(shorter, draws[(slice(None), *kept)]), shorter, by_lead=True)
+    found = paper_scores(make_forecast(hidden, draws), hidden, by_lead=True)
+    expected = paper_scores(
+        make_forecast(shorter, draws[(slice(None), *kept)]), shorter, by_lead=True
+    )
     assert found.by_lead is not None
     assert expected.by_lead is not None
     frames = slice(1, expected.by_lead.sizes["frame"])
@@ -147,14 +149,14 @@ def test_masked_data_score_like_data_without_the_masked_part(
 def test_an_incomplete_frame_counts_as_if_its_missing_cells_were_like_the_others(make_forecast):
     values = np.array([[[[1.0], [2.0]], [[3.0], [np.nan]], [[1.0], [1.0]]]])  # 1 3 2 1
     data = Trajectories.from_arrays(values)
-    scores = evaluate(make_forecast(data, np.zeros((2, 1, 3, 2, 1))), data)
+    scores = paper_scores(make_forecast(data, np.zeros((2, 1, 3, 2, 1))), data)
     assert scores["mse_mean_table"] == pytest.approx(((1 + 4) + 2 * 9 + (1 + 1)) / 3)
     assert scores["mse_mean_per_object"] == pytest.approx((2.5 + 9 + 1) / 3)
 
 
 def test_scores_by_lead_average_to_the_scores(standard_normal):
     data, forecast = standard_normal
-    scores = evaluate(forecast, data, by_lead=True)
+    scores = paper_scores(forecast, data, by_lead=True)
     assert scores.by_lead is not None
     means = scores.by_lead["crps_table"].mean("frame")
     assert float(means.sel(row="model")) == pytest.approx(scores["crps_table"])
@@ -165,7 +167,7 @@ def test_scores_by_lead_average_to_the_scores(standard_normal):
 
 def test_scores_are_plain_in_json_and_name_their_conventions_in_print(standard_normal):
     data, forecast = standard_normal
-    scores = evaluate(forecast, data, by_lead=True)
+    scores = paper_scores(forecast, data, by_lead=True)
     plain = json.loads(json.dumps(scores.to_dict(), allow_nan=False))
     assert plain["scores"]["model"]["mse_draws_table"] == scores["mse_draws_table"]
     assert set(plain["conventions"]) == set(METRICS) == set(plain["scores"]["climatology"])
@@ -203,5 +205,5 @@ def _with_a_lost_draw(forecast):
 def test_a_forecast_of_something_else_is_refused_in_one_sentence(standard_normal, spoil, sentence):
     data, forecast = standard_normal
     with pytest.raises(BadInput, match=sentence) as caught:
-        evaluate(spoil(forecast), data)
+        paper_scores(spoil(forecast), data)
     assert re.fullmatch(r"[^.]*\.", str(caught.value)), "one sentence"

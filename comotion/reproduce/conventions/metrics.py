@@ -21,8 +21,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
+from comotion.reproduce.conventions.predictive import AbstractPredictive
 from comotion.scoring.energy import energy_score
-from comotion.scoring.predictive import AbstractPredictive
 
 VARIANCE_FLOOR = 0.01
 LEVELS = (0.5, 0.9, 0.95)

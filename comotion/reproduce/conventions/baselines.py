@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from comotion.data import Trajectories, constant_velocity
 from comotion.data.summary import leads
-from comotion.scoring.predictive import Gaussian
+from comotion.reproduce.conventions.predictive import Gaussian
 
 # A feature that never varied in training would make a reference infinitely sure of itself.
 SMALLEST_SD = 1e-6

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from comotion.data import Trajectories
-from comotion.scoring import calibration_curve
-from comotion.scoring.calibration import frame_ranges
+from comotion.reproduce.conventions import calibration_curve
+from comotion.reproduce.conventions.calibration import frame_ranges
 
 
 def test_draws_from_the_truth_are_calibrated_at_every_level_and_range(standard_normal):

@@ -9,15 +9,15 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from comotion.data import Trajectories
-from comotion.scoring.agreement import check_agreement, draws_of
-from comotion.scoring.baselines import (
+from comotion.reproduce.conventions.agreement import check_agreement, draws_of
+from comotion.reproduce.conventions.baselines import (
     climatology,
     climatology_sd,
     dressed_constant_velocity,
     lead_times,
 )
-from comotion.scoring.metrics import CONVENTIONS, METRICS, score_frames
-from comotion.scoring.predictive import AbstractPredictive, Ensemble
+from comotion.reproduce.conventions.metrics import CONVENTIONS, METRICS, score_frames
+from comotion.reproduce.conventions.predictive import AbstractPredictive, Ensemble
 
 MODEL, CLIMATOLOGY, CONSTANT_VELOCITY = "model", "climatology", "constant velocity"
 
@@ -27,9 +27,8 @@ class Scores:
     """Scores of a forecast and of its references; every name says its convention.
 
     `rows[row][metric]` with rows "model", "climatology" and "constant velocity"; the metrics are
-    described in `comotion.scoring.METRICS`. `by_lead`, if asked for, has one variable per metric
-    over (row, frame), with the coordinate `lead`: median time since the last frame the forecast
-    saw, negative before.
+    described in `METRICS`. `by_lead`, if asked for, has one variable per metric over (row, frame),
+    with the coordinate `lead`: median time since the last frame the forecast saw, negative before.
     """
 
     rows: dict[str, dict[str, float]]
@@ -90,7 +89,7 @@ class Scores:
         return "\n".join([self.made_from, *(_align(line, widths) for line in lines), *CONVENTIONS])
 
 
-def evaluate(
+def paper_scores(
     forecast: xr.Dataset, data: Trajectories, *, by_lead: bool = False, paper_draws: int = 20
 ) -> Scores:
     """Score a forecast on the data it was made for, beside climatology and constant velocity.

@@ -7,7 +7,9 @@ from statistics import NormalDist
 
 import numpy as np
 import scoringrules
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
+
+from comotion.scoring.quantiles import central_band
 
 Cells = Float[np.ndarray, "N A O"]
 
@@ -82,28 +84,3 @@ class Gaussian(AbstractPredictive):
 
     def crps(self, truth: Cells) -> Cells:
         return np.asarray(scoringrules.crps_normal(truth, self.mean, self.sd))
-
-
-def central_band(
-    sorted_draws: Shaped[np.ndarray, "L *S"], level: float
-) -> tuple[Shaped[np.ndarray, "*S"], Shaped[np.ndarray, "*S"]]:
-    """Edges of the central band that holds `level` of the probability.
-
-    Quantiles are taken at rank p (L + 1), not p (L − 1) + 1: a new value falls below the k-th of
-    L draws with probability k / (L + 1), so that few draws do not make bands look overconfident.
-    With fewer than 39 draws a 95 % band is no wider than the draws themselves.
-    """
-    tail = (1 - level) / 2
-    return quantile_of_sorted(sorted_draws, tail), quantile_of_sorted(sorted_draws, 1 - tail)
-
-
-def quantile_of_sorted(
-    sorted_draws: Shaped[np.ndarray, "L *S"], probability: float
-) -> Shaped[np.ndarray, "*S"]:
-    """The quantile along the first axis, linear between ranks p (L + 1)."""
-    last = len(sorted_draws) - 1
-    rank = min(max(probability * (last + 2) - 1, 0.0), float(last))
-    below = int(rank)
-    above = min(below + 1, last)
-    fraction = rank - below
-    return (1 - fraction) * sorted_draws[below] + fraction * sorted_draws[above]

@@ -3,14 +3,14 @@ import pytest
 import scoringrules
 from scipy import stats
 
-from comotion.scoring.metrics import (
+from comotion.reproduce.conventions.metrics import (
     METRICS,
     energy_score,
     gaussian_log_density,
     mean_of_present,
     score_frames,
 )
-from comotion.scoring.predictive import Ensemble, Gaussian, central_band
+from comotion.reproduce.conventions.predictive import Ensemble, Gaussian, central_band
 
 
 def test_log_density_is_that_of_scipy():

@@ -1,0 +1,134 @@
+"""Score a model, a reference or a finished forecast on data, beside forecasts without a model."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from comotion.data import Trajectories
+from comotion.errors import BadInput
+from comotion.predict import FittedModel
+from comotion.scoring.distributions import AbstractPredictive, SampledPaths
+from comotion.scoring.evaluation import CLIMATOLOGY, Evaluation
+from comotion.scoring.kalman import OUAcceleration
+from comotion.scoring.lead_scores import score_at
+from comotion.scoring.references import AbstractReference, Climatology, ConstantVelocity
+from comotion.scoring.rolling import Origins, Protocol, roll
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+REFERENCES: Mapping[str, type[AbstractReference]] = MappingProxyType(
+    {
+        CLIMATOLOGY: Climatology,
+        "constant velocity": ConstantVelocity,
+        "Kalman filter": OUAcceleration,
+    }
+)
+LONGEST_HORIZON = 50
+MOST_ORIGINS = 300
+
+
+def evaluate(
+    what: "FittedModel | AbstractReference | xr.Dataset",
+    data: Trajectories,
+    *,
+    train: Trajectories | None = None,
+    protocol: Protocol | None = None,
+    draws: int = 100,
+    seed: int = 0,
+) -> Evaluation:
+    """How good are these forecasts? Printed, the answer is five lines.
+
+    A model is asked again and again along the data (rolling origins) and scored on the frames
+    after each origin, never on frames it has seen. A forecast made by `predict` is scored on its
+    own frames after those it saw. Beside it stand climatology, constant velocity and a Kalman
+    filter, fitted to `train`; without it to `data` itself, which makes them hard to beat.
+
+    Rarely needed: `protocol` says how many frames are seen and forecast and which objects count;
+    `draws` and `seed` are for a model.
+    """
+    if isinstance(what, FittedModel | AbstractReference):
+        protocol = protocol or default_protocol(what, data)
+        origins = roll(data, protocol)
+        name = what.system if isinstance(what, FittedModel) else type(what).__name__
+        predicted = forecast_at(what, origins, draws=draws, seed=seed)
+    else:
+        origins = origins_of(what, data)
+        protocol = Protocol(origins.seen, origins.horizon)
+        name, predicted = str(what.attrs.get("system", "forecast")), at_rows(what, origins)
+    return evaluate_at(name, predicted, origins, data if train is None else train, protocol)
+
+
+def evaluate_at(
+    name: str,
+    predicted: AbstractPredictive,
+    origins: Origins,
+    train: Trajectories,
+    protocol: Protocol,
+    references: Mapping[str, type[AbstractReference]] = REFERENCES,
+) -> Evaluation:
+    """Scores of what was predicted at these origins and of references fitted to `train`."""
+    forecasts: dict[str, AbstractPredictive] = {name: predicted}
+    for title, kind in references.items():
+        forecasts[title] = kind.fit(train, protocol).forecast(origins)
+    draws = f"{len(predicted.draws)} draws; " if isinstance(predicted, SampledPaths) else ""
+    objects = len(origins.origin) / len(origins)
+    return Evaluation(
+        name,
+        {title: score_at(forecast, origins) for title, forecast in forecasts.items()},
+        origins,
+        f"{len(origins)} origins with {objects:.3g} objects on average, {origins.seen} frames "
+        f"seen, {origins.horizon} forecast; {draws}errors and leads in the data's units",
+    )
+
+
+def forecast_at(
+    what: FittedModel | AbstractReference, origins: Origins, *, draws: int, seed: int
+) -> AbstractPredictive:
+    """Forecasts of every row; a model is shown no frame after the origin."""
+    if isinstance(what, AbstractReference):
+        return what.forecast(origins)
+    ahead = origins.windows.times[:, origins.seen :]
+    return at_rows(
+        what.predict(origins.seen_windows(), times=ahead, draws=draws, seed=seed), origins
+    )
+
+
+def at_rows(forecast: "xr.Dataset", origins: Origins) -> SampledPaths:
+    """The draws of observations of every row in the frames to forecast."""
+    dims = ("sequence", "object", "draw", "time", "feature")
+    cells = forecast["observation"].transpose(*dims).values
+    rows = cells[origins.origin, origins.slot][:, :, -origins.horizon :, : len(origins.coordinates)]
+    if rows.shape[1] < 2:
+        raise BadInput("The forecast has one draw; scores need at least 2, better 100.")
+    lost = ~np.isfinite(rows).all(axis=(1, 3)) & ~np.isnan(origins.future).any(axis=-1)
+    if lost.any():
+        raise BadInput(
+            f"{int(lost.sum())} of {lost.size} points to forecast have draws that are not finite; "
+            "the model diverged there: leave these draws out, or fit again."
+        )
+    return SampledPaths(np.nan_to_num(rows.swapaxes(0, 1)))
+
+
+def origins_of(forecast: "xr.Dataset", data: Trajectories) -> Origins:
+    """One origin per sequence: the last frame that the forecast saw."""
+    seen = int(forecast.attrs["encoder_frames"])
+    if forecast.sizes["time"] != data.values.shape[1] or not seen < data.values.shape[1]:
+        raise BadInput(
+            f"The forecast has {forecast.sizes['time']} frames of which it saw {seen}, and the "
+            f"data have {data.values.shape[1]}; score a forecast on the data it was made for."
+        )
+    present = np.all(data.present[..., : data.spatial or None], axis=-1)
+    counts = present[:, seen - 1] & present[:, seen:].any(axis=1)
+    P = np.arange(len(data))
+    return Origins(data, counts, seen, P, np.full(len(data), seen - 1))
+
+
+def default_protocol(what: FittedModel | AbstractReference, data: Trajectories) -> Protocol:
+    """As many frames seen as the model was built for, and half of what is left to forecast."""
+    frames = int(data.lengths.max())
+    seen = what.config.system.encoder_frames if isinstance(what, FittedModel) else 5
+    horizon = max(1, min(LONGEST_HORIZON, (frames - seen) // 2))
+    return Protocol(seen, horizon, seen_share=0.5, most_origins=MOST_ORIGINS)
