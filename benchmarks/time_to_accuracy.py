@@ -34,6 +34,7 @@ import xarray as xr  # noqa: E402
 from rows import append, read, write_between  # noqa: E402
 
 from comotion.backend.devices import on_one, one_thread_each  # noqa: E402
+from comotion.backend.keys import key_for  # noqa: E402
 from comotion.cli.demo import DEMO_SYSTEM  # noqa: E402
 from comotion.config import Recipe, RunConfig, Stage  # noqa: E402
 from comotion.data import Trajectories  # noqa: E402
@@ -110,7 +111,7 @@ def measure(parts: str, noise: str, seed: int) -> None:
 
 def learn(train: Trajectories, parts: str, seed: int) -> Learned:
     config = _configured(parts, seed)
-    key_build, key_start, key_train = jax.random.split(jax.random.key(seed), 3)
+    key_build, key_start, key_train = jax.random.split(key_for("fit", seed), 4)[:3]
     with one_thread_each():
         fitted, dataset = untrained(train, config, key=key_build)
         with compiling_steps(config, fitted.model, dataset):
@@ -176,11 +177,12 @@ def floor(noise: str, seed: int) -> float:
     known = [row["mse"] for row in read(FLOORS) if (row["noise"], row["seed"]) == (noise, seed)]
     if known:
         return known[0]
-    seen, true = (
-        bouncing_balls(sequences=300, objects=3, noise=level, seed=seed).split(100, 100, 100)
+    whole = [
+        bouncing_balls(sequences=300, objects=3, noise=level, seed=seed)
         for level in (noise, "none")
-    )
-    part = Part(seen[2], true[2], noise_sd(true[2], noise))
+    ]
+    seen, true = (data.split(100, 100, 100) for data in whole)
+    part = Part(seen[2], true[2], noise_sd(whole[1], noise))  # as the simulator adds it
     scene = Scene("balls", 3, noise)
     forecast = floor_forecast(scene, part, seen[0], frames=5, draws=DRAWS, seed=seed)
     mse = round(paper_scores(forecast, seen[2])["mse_draws_table"], 3)

@@ -1,9 +1,8 @@
 """What to build and how to train it: frozen dataclasses, to and from TOML."""
 
 import dataclasses
-import importlib
+import math
 import tomllib
-import types
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,37 +10,8 @@ from typing import Annotated, Any, Literal
 
 import tomli_w
 
+from comotion import parts
 from comotion.errors import BadInput
-
-RANGES: dict[str, tuple[float, float | None]] = {
-    "hidden_axes": (1, 3),
-    "latent": (0, None),
-    "property_count": (1, None),
-    "property_frames": (1, None),
-    "encoder_frames": (1, None),
-    "inducing_alone": (1, None),
-    "inducing_pair": (1, None),
-    "fourier_features": (1, None),
-    "hidden_decoder": (1, None),
-    "hidden_alone": (1, None),
-    "hidden_pair": (1, None),
-    "nearest": (0, None),
-    "radius": (0, None),
-    "substeps": (1, None),
-    "horizon": (2, None),
-    "iterations": (0, None),
-    "learning_rate": (0, None),
-    "windows": (1, None),
-    "draws": (1, None),
-    "clip": (0, None),
-    "pretrain": (0, None),
-    "start_noise": (1e-9, None),
-    "tolerance": (0, None),
-    "velocity_tolerance": (0, None),
-    "seed": (0, None),
-}
-"""Smallest and largest values of the fields that have them."""
-
 
 RENAMED = {
     "warm_start": "regression",
@@ -54,134 +24,153 @@ RETIRED = {"events"}
 
 @dataclass(frozen=True)
 class RowOf:
-    """A part is chosen by its name in a table of parts, so that a new row is a new choice.
+    """A part is chosen by its name in a table of `parts`, so that a new row is a new choice."""
 
-    Tables live in rooms above this one and bring JAX with them: they are looked up by name, and
-    only when a config is checked.
-    """
-
-    room: str
     table: str
 
     def names(self) -> tuple[str, ...]:
-        return tuple(getattr(importlib.import_module(self.room), self.table))
+        return tuple(getattr(parts, self.table))
 
 
 @dataclass(frozen=True)
-class SystemConfig:
+class Range:
+    """Smallest and largest value of a number."""
+
+    least: int | float
+    most: int | float = math.inf
+
+
+class Checked:
+    """Refuses impossible values wherever a config is made, not only where one is read."""
+
+    def __post_init__(self) -> None:
+        where = type(self).__name__.removesuffix("Config").lower()
+        for name, hint in typing.get_type_hints(type(self), include_extras=True).items():
+            value = _convert(getattr(self, name), hint, f"{where}: {name}")
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class SystemConfig(Checked):
     """The parts of a system; `comotion systems` lists the named combinations."""
 
     name: str = "I-GPODE"
     """the system these parts belong to"""
-    function: Annotated[str, RowOf("comotion.functions", "FUNCTIONS")] = "gp"
+    function: Annotated[str, RowOf("FUNCTIONS")] = "gp"
     """how unknown functions are represented"""
     who: Literal["interacting", "joint"] = "interacting"
     """f_s plus messages f_b, or one function of all objects"""
-    accumulation: Annotated[str, RowOf("comotion.dynamics", "ACCUMULATIONS")] = "sum"
+    accumulation: Annotated[str, RowOf("ACCUMULATIONS")] = "sum"
     """how the messages of the neighbours become one rate"""
-    alone: Annotated[str, RowOf("comotion.coordinates", "ALONE")] = "raw"
+    alone: Annotated[str, RowOf("ALONE")] = "raw"
     """coordinates of f_s"""
-    pair: Annotated[str, RowOf("comotion.coordinates", "PAIR")] = "relative"
+    pair: Annotated[str, RowOf("PAIR")] = "relative"
     """coordinates of f_b"""
     order: Literal[1, 2] = 1
     """2: the rate of position is velocity, only accelerations are learned"""
     time: Literal["continuous", "discrete"] = "continuous"
     """an ODE, or one jump per frame"""
-    hidden_axes: int = 2
+    hidden_axes: Annotated[int, Range(1, 3)] = 2
     """axes of the hidden space when no positions are observed, only pixels for example"""
     hidden_velocity: bool = False
     """whether velocities that are not observed are part of the state"""
-    latent: int = 0
+    latent: Annotated[int, Range(0)] = 0
     """widen the state of each object to this many entries; 0: only what the others ask for"""
     properties: Literal["none", "observed", "inferred"] = "observed"
     """static properties: left out, given with the data, or inferred from the first frames"""
-    property_count: int = 1
+    property_count: Annotated[int, Range(1)] = 1
     """how many properties to infer"""
     property_encoder: Literal["small", "large"] = "small"
-    property_reading: Annotated[str, RowOf("comotion.encode", "READINGS")] = "features"
+    property_reading: Annotated[str, RowOf("READINGS")] = "features"
     """what the property encoder is told about a pair: features and their differences, or motion
     and rates as seen from the line between the two"""
     property_activation: Literal["elu", "relu"] = "elu"
-    property_frames: int = 49
+    property_frames: Annotated[int, Range(1)] = 49
     """frames the property encoder sees"""
     encoder: Literal["gru", "smoother"] = "gru"
     """initial states by a recurrent network, or by Bayesian regression on the first frames"""
-    encoder_frames: int = 5
+    encoder_frames: Annotated[int, Range(1)] = 5
     """frames the initial-state encoder sees"""
     decoder: Literal["identity", "linear", "mlp"] = "identity"
     """from state to observation"""
-    hidden_decoder: int = 128
+    hidden_decoder: Annotated[int, Range(1)] = 128
     """hidden units of the decoder when it is a network"""
     scaling: Literal["none", "units"] = "none"
     """data as they are, or in units in which positions and velocities are about one"""
-    kernel: Annotated[str, RowOf("comotion.gp", "KERNELS")] = "se"
+    kernel: Annotated[str, RowOf("KERNELS")] = "se"
     covariance: Literal["diagonal", "full"] = "diagonal"
     """covariance of q(U)"""
-    inducing_alone: int = 250
+    inducing_alone: Annotated[int, Range(1)] = 250
     """inducing inputs of f_s; a joint system has as many parameters as f_s and f_b together"""
-    inducing_pair: int = 250
+    inducing_pair: Annotated[int, Range(1)] = 250
     """inducing inputs of f_b"""
-    fourier_features: int = 256
-    hidden_alone: int = 256
+    fourier_features: Annotated[int, Range(1)] = 256
+    hidden_alone: Annotated[int, Range(1)] = 256
     """hidden units of f_s when it is a network"""
-    hidden_pair: int = 512
+    hidden_pair: Annotated[int, Range(1)] = 512
     """hidden units of f_b when it is a network"""
-    activation: Annotated[str, RowOf("comotion.functions", "ACTIVATIONS")] = "softplus"
-    nearest: int = 0
+    activation: Annotated[str, RowOf("ACTIVATIONS")] = "softplus"
+    nearest: Annotated[int, Range(0)] = 0
     """hear only this many nearest objects; 0: everyone the data's graph allows"""
-    radius: float = float("inf")
+    radius: Annotated[float, Range(0)] = float("inf")
     """hear only objects this near, in the data's units"""
-    substeps: int = 1
+    substeps: Annotated[int, Range(1)] = 1
     """RK4 steps per frame"""
+
+    @property
+    def frames_seen(self) -> int:
+        """Frames of which a forecast knows anything, by either encoder."""
+        inferred = self.properties == "inferred"
+        return max(self.encoder_frames, self.property_frames if inferred else 0)
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Checked):
     """One round of training on windows of `horizon` frames."""
 
-    horizon: int
-    iterations: int
-    learning_rate: float
+    horizon: Annotated[int, Range(2)]
+    iterations: Annotated[int, Range(0)]
+    learning_rate: Annotated[float, Range(0)]
     decay: Literal["none", "cosine"] = "none"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Checked):
     """How to train: rounds with growing horizons, and what comes before them."""
 
     name: str = "short"
     stages: tuple[Stage, ...] = ()
-    windows: int = 100
+    windows: Annotated[int, Range(1)] = 100
     """windows per iteration"""
-    draws: int = 1
+    draws: Annotated[int, Range(1)] = 1
     """function draws per iteration (L of the paper)"""
-    clip: float = 0.0
+    clip: Annotated[float, Range(0)] = 0.0
     """largest norm of a gradient per observed value; 0: no limit"""
-    kernel_rate: float = 1.0
+    kernel_rate: Annotated[float, Range(0)] = 1.0
     """learning rate of kernels, inducing inputs and property encoder, as a share of the rest's"""
     regression: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
-    pretrain: int = 0
+    pretrain: Annotated[int, Range(0)] = 0
     """iterations of fitting rates and initial states directly, before trajectories are followed"""
     find_properties: bool = False
     """find inferred properties as free numbers first; pretraining then teaches the encoder those"""
-    start_noise: float = 0.01
+    start_noise: Annotated[float, Range(1e-9)] = 0.01
     """share of a feature's variance that its observation noise starts with"""
-    tolerance: float = 0.0
+    tolerance: Annotated[float, Range(0)] = 0.0
     """share of a feature's variance a trajectory may be off by, beside observation noise"""
-    velocity_tolerance: float = 0.0
+    velocity_tolerance: Annotated[float, Range(0)] = 0.0
     """the same for velocities, which a collision missed by a frame gets wrong at once"""
-    calibration: int = 0
+    calibration: Annotated[int, Range(0)] = 0
     """windows on which the size of what the law leaves open is chosen, after training; 0: none"""
 
 
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(Checked):
     """Everything that decides a run, so that running it again gives the same model."""
 
     system: SystemConfig = field(default_factory=SystemConfig)
     recipe: Recipe = field(default_factory=Recipe)
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -216,8 +205,6 @@ def from_dict(kind: type, fields: Any, where: str = "config") -> Any:
     values = {
         name: _convert(value, hints[name], f"{where}: {name}") for name, value in fields.items()
     }
-    for name, value in values.items():
-        _check_range(name, value, where)
     return kind(**values)
 
 
@@ -231,17 +218,9 @@ def choices(hint: Any) -> tuple[Any, ...] | None:
     origin = typing.get_origin(hint)
     if origin is Literal:
         return typing.get_args(hint)
-    if origin is Annotated:
+    if origin is Annotated and isinstance(hint.__metadata__[0], RowOf):
         return hint.__metadata__[0].names()
     return None
-
-
-def _check_range(name: str, value: Any, where: str) -> None:
-    least, most = RANGES.get(name, (None, None))
-    if least is not None and not value >= least:
-        raise BadInput(f"{where}: {name}: expected at least {least}, got {value!r}")
-    if most is not None and value > most:
-        raise BadInput(f"{where}: {name}: expected at most {most}, got {value!r}")
 
 
 def _is_required(part: dataclasses.Field) -> bool:
@@ -249,9 +228,11 @@ def _is_required(part: dataclasses.Field) -> bool:
 
 
 def _convert(value: Any, hint: Any, where: str) -> Any:
+    """The value as the field has it; raises BadInput where it cannot be one."""
     origin = typing.get_origin(hint)
     if dataclasses.is_dataclass(hint):
-        return from_dict(typing.cast(type, hint), value, where)
+        kind = typing.cast(type, hint)
+        return value if isinstance(value, kind) else from_dict(kind, value, where)
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise BadInput(f"{where}: expected a list, got {value!r}")
@@ -263,9 +244,18 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
                 f"{where}: {value!r} is not one of {', '.join(str(choice) for choice in listed)}"
             )
         return value
-    assert not isinstance(hint, types.UnionType)
+    if origin is Annotated:
+        return _in_range(_convert(value, hint.__origin__, where), hint.__metadata__[0], where)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
         raise BadInput(f"{where}: expected {hint.__name__}, got {value!r}")
+    return value
+
+
+def _in_range(value: int | float, limits: Range, where: str) -> int | float:
+    if not value >= limits.least:
+        raise BadInput(f"{where}: expected at least {limits.least}, got {value!r}")
+    if value > limits.most:
+        raise BadInput(f"{where}: expected at most {limits.most}, got {value!r}")
     return value

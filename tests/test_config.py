@@ -1,10 +1,13 @@
 import dataclasses
+import importlib
 import math
+import typing
 
 import pytest
 
+from comotion import parts
 from comotion.config import (
-    RANGES,
+    Range,
     Recipe,
     RunConfig,
     Stage,
@@ -92,13 +95,35 @@ def test_every_literal_field_refuses_another_word():
                 from_dict(SystemConfig, {part.name: "nonsense"})
 
 
-def test_every_range_belongs_to_a_field_and_its_limits_are_allowed():
-    kinds = (SystemConfig, Stage, Recipe, RunConfig)
-    known = {part.name for kind in kinds for part in dataclasses.fields(kind)}
-    assert RANGES.keys() <= known
-    for name, (least, _) in RANGES.items():
-        if name in SystemConfig.__dataclass_fields__:
-            assert getattr(from_dict(SystemConfig, {name: least}), name) == least
+@pytest.mark.parametrize("kind", [SystemConfig, Stage, Recipe, RunConfig])
+def test_every_number_has_a_range_that_is_kept_wherever_a_config_is_made(kind):
+    some = {"horizon": 5, "iterations": 1, "learning_rate": 0.1} if kind is Stage else {}
+    numbers = 0
+    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+        assert hint not in (int, float), f"{name} has no range"
+        limits = [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Range)]
+        for limit in limits:
+            number = typing.get_args(hint)[0]
+            assert getattr(kind(**some | {name: number(limit.least)}), name) == limit.least
+            with pytest.raises(BadInput, match=f"{name}: expected at least"):
+                kind(**some | {name: number(limit.least) - 1})
+            numbers += 1
+    assert numbers
+
+
+def test_fields_of_earlier_versions_are_read_by_their_new_names():
+    old = {"warm_start": True, "matching": 7, "free_properties": True}
+    recipe = from_dict(Recipe, old)
+    assert (recipe.regression, recipe.pretrain, recipe.find_properties) == (True, 7, True)
+    assert from_dict(SystemConfig, {"events": 0.5}) == SystemConfig()
+
+
+def test_the_rooms_fill_every_row_of_the_tables_of_parts():
+    importlib.import_module("comotion.systems")
+    tables = {name: table for name, table in vars(parts).items() if isinstance(table, parts.Table)}
+    assert len(tables) == 7
+    for name, table in tables.items():
+        assert None not in table.values(), name
 
 
 def test_a_whole_number_will_do_for_a_real_one():

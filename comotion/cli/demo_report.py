@@ -61,7 +61,7 @@ def _details(fitted: FittedModel, forecast: xr.Dataset, scene: Mapping[str, Any]
         "changed parts": _listed(changed),
         "recipe": f"{recipe.name}, {sum(stage.iterations for stage in recipe.stages)} iterations",
         "data": f"bouncing balls, {_listed(scene)}",
-        "sequences": "a third each to train on, to watch and to be judged on",
+        "sequences": "a third each to train on, to calibrate on and to be judged on",
         "draws": forecast.sizes["draw"],
         "comotion": __version__,
     }

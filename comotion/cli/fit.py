@@ -52,11 +52,11 @@ class Options(ReadingOptions):
     config: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """take system, recipe and seed from the config.toml of another run"""
     valid: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
-    """sequences to watch while training, never trained on"""
+    """sequences never trained on: watched meanwhile, and used to calibrate the spread afterwards"""
     split: Annotated[
         float | None, arg(metavar="SHARE", help_behavior_hint="(default: 0.8, if there are enough)")
     ] = None
-    """train on this share, the first sequences (of one recording: frames), and watch the rest"""
+    """train on this share, the first sequences (of one recording: frames), and hold out the rest"""
     seed: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 0)")] = None
     """the same seed gives the same model"""
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -119,7 +119,7 @@ def divided(data: "Trajectories", share: float) -> tuple["Trajectories", "Trajec
 def _settings(options: Options, out: Path) -> dict[str, Any]:
     """System, recipe and seed for `fit`: named ones, or those of a config changed as asked."""
     if options.valid is not None and options.split is not None:
-        raise BadInput("--valid and --split both say what to watch; give one of them")
+        raise BadInput("--valid and --split both say what to hold out; give one of them")
     parts = dict(parse_part(text) for text in options.parts)
     file = _config_file(options, out)
     if file is None:

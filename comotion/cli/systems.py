@@ -116,6 +116,7 @@ def _choices(hint: Any) -> str:
     listed = choices(hint)
     if listed is not None:
         return " | ".join(str(choice) for choice in listed)
+    hint = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
     return {int: "whole number", float: "number", bool: "true | false", str: "word"}[hint]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from comotion import parts
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, RawAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.coordinates.layout import Layout
@@ -25,14 +26,16 @@ __all__ = [
     "local_frame",
 ]
 
-ALONE: dict[str, Callable[[Layout, int], AbstractAloneCoordinates]] = {
+ALONE: dict[str, Callable[[Layout, int], AbstractAloneCoordinates]] = parts.ALONE
+ALONE |= {
     "raw": RawAlone,
     "axis": AxisAlone,
     "mirror": MirrorAlone,
 }
 """Each makes coordinates of f_s from a layout and the number of vectors whose rate is learned."""
 
-PAIR: dict[str, Callable[[Layout, int], AbstractPairCoordinates]] = {
+PAIR: dict[str, Callable[[Layout, int], AbstractPairCoordinates]] = parts.PAIR
+PAIR |= {
     "raw": raw_pair,
     "relative": relative_pair,
     "galilean": galilean_pair,

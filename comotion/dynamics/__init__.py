@@ -1,5 +1,6 @@
 """Who acts on whom."""
 
+from comotion import parts
 from comotion.dynamics.accumulate import (
     AbstractAccumulation,
     AccumulationSizes,
@@ -27,7 +28,8 @@ __all__ = [
     "joint_inputs",
 ]
 
-ACCUMULATIONS: dict[str, type[AbstractAccumulation]] = {
+ACCUMULATIONS: dict[str, type[AbstractAccumulation]] = parts.ACCUMULATIONS
+ACCUMULATIONS |= {
     "sum": Sum,
     "nonlinear": Nonlinear,
     "weighted": Weighted,

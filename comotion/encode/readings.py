@@ -1,12 +1,14 @@
 """What the property encoder is told about each ordered pair of objects, frame by frame."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from comotion import parts
 from comotion.coordinates import Actor, LocalFrame, local_frame
 from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
@@ -96,4 +98,5 @@ def local_reading(_: int, layout: Layout) -> LocalReading:
     return LocalReading((4 if layout.has_velocity else 2) + 6, layout)
 
 
-READINGS = {"features": plain_reading, "local": local_reading}
+READINGS: dict[str, Callable[[int, Layout], AbstractReading]] = parts.READINGS
+READINGS |= {"features": plain_reading, "local": local_reading}

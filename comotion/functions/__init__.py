@@ -1,5 +1,6 @@
 """Random functions: what the unknown parts of a model can be."""
 
+from comotion import parts
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 from comotion.functions.bayesian_mlp import BayesianMLP
 from comotion.functions.mlp import ACTIVATIONS, MLP, Network
@@ -27,7 +28,8 @@ __all__ = [
     "SparseGPDraw",
 ]
 
-FUNCTIONS: dict[str, type[AbstractRandomFunction]] = {
+FUNCTIONS: dict[str, type[AbstractRandomFunction]] = parts.FUNCTIONS
+FUNCTIONS |= {
     "gp": SparseGP,
     "mlp": MLP,
     "bnn": BayesianMLP,

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from comotion import parts
 from comotion._types import FAST, Key
 from comotion.backend.fast_math import softplus
 from comotion.backend.row_batching import rowwise
@@ -20,7 +21,8 @@ def lip_swish(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     return jax.nn.swish(x) / 1.1
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = parts.ACTIVATIONS
+ACTIVATIONS |= {
     "elu": jax.nn.elu,
     "relu": jax.nn.relu,
     "softplus": softplus,

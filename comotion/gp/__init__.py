@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from comotion import parts
 from comotion.gp.combine import Product, Sum
 from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
 from comotion.gp.inducing import k_means
@@ -35,7 +36,8 @@ __all__ = [
     "safe_cholesky",
 ]
 
-KERNELS: dict[str, Callable[..., AbstractKernel]] = {
+KERNELS: dict[str, Callable[..., AbstractKernel]] = parts.KERNELS
+KERNELS |= {
     "se": SquaredExponential.init,
     "matern12": Matern12.init,
     "matern32": Matern32.init,

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from comotion._types import Key
+from comotion.backend.keys import key_for
 from comotion.coordinates import Actor
 from comotion.dynamics import InteractingDynamics
 from comotion.errors import BadInput
@@ -43,7 +44,7 @@ def fields(
     speed = typical_speed(fitted) if speed is None else float(speed)
     _check(draws, resolution, speed)
     asked = probes(fitted, dynamics.layout, resolution, speed)
-    keys = jax.random.split(jax.random.key(seed), draws)
+    keys = jax.random.split(key_for("fields", seed), draws)
     drawn = _draw(dynamics, asked.lonely(), *asked.couples(), keys)
     f_s, f_b = (asked.units.rates(np.asarray(values, np.float64)) for values in drawn)
     return _dataset(fitted, dynamics, asked, f_s, f_b)

@@ -75,6 +75,7 @@ def summary_table(forecast: "xr.Dataset", data: Trajectories) -> "pa.Table":
 def _summaries(
     values: Float[np.ndarray, "L rows"],
 ) -> dict[str, Float[np.ndarray, " rows"]]:
-    levels = np.quantile(values, list(QUANTILES.values()), axis=0)
+    # Ranks p (L + 1), as bands are scored: NumPy's own rule would make them too narrow.
+    levels = np.quantile(values, list(QUANTILES.values()), axis=0, method="weibull")
     sums = {"mean": values.mean(axis=0), "sd": values.std(axis=0)}
     return sums | dict(zip(QUANTILES, levels, strict=True))

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from comotion._types import FAST, Key, Keys
 from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_parts
+from comotion.backend.keys import key_for
 from comotion.config import RunConfig, from_dict, to_dict
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
@@ -85,7 +86,8 @@ class FittedModel:
         shape = (draws, *plan.alive.shape, len(self.shape.features))
         trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
         before = 0
-        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed, search):
+        key = key_for("forecast", seed)
+        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, search, key=key):
             for values, drawn in zip(chunk, (trajectories, observations), strict=True):
                 drawn[before:done] = self._in_data_units(values, plan)
             before = done
@@ -162,12 +164,14 @@ class FittedModel:
             coords={
                 "feature": list(data.features),
                 "sequence": list(data.sequence_names),
+                "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
                 "t": (("sequence", "time"), plan.times),
             },
             attrs={
                 "system": self.system,
                 "seed": seed,
                 "encoder_frames": self.config.system.encoder_frames,
+                "frames_seen": self.config.system.frames_seen,
             },
         )
 
@@ -220,7 +224,7 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
 
 
 def draw_chunks(
-    model: Model, excerpts: Excerpt, grids: Grid, draws: int, seed: int, search: Search
+    model: Model, excerpts: Excerpt, grids: Grid, draws: int, search: Search, *, key: Key
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
@@ -232,7 +236,7 @@ def draw_chunks(
     sequences = grids.times.shape[0]
     together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
     size = together * len(devices)
-    keys = jax.random.split(jax.random.key(seed), draws)
+    keys = jax.random.split(key, draws)
     shared = everywhere((model, excerpts, grids), mesh)
     for start in range(0, draws, size):
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many

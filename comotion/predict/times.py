@@ -33,13 +33,14 @@ def plan_forecast(
     """`times` are in the data's own unit and clock; `whole`: only multiples of a frame will do."""
     if times is None:
         asked = data.times
-        nodes = [data.times[p, :length] for p, length in enumerate(data.lengths)]
     else:
         asked = _per_sequence(np.asarray(times, float), data, ON_FRAME * shape.step)
-        nodes = [
-            _nodes(data.times[p, :length], asked[p], shape.step, whole)
-            for p, length in enumerate(data.lengths)
-        ]
+    jump = whole and times is None  # from frame to frame, as in training
+    nodes = []
+    for p, length in enumerate(data.lengths):
+        frames = data.times[p, :length]
+        own = asked[p][np.isfinite(asked[p])]
+        nodes.append(frames if jump else _nodes(frames, own, shape.step, whole))
     grids = _pad(nodes)
     wanted = np.stack(
         [

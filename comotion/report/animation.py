@@ -39,7 +39,7 @@ def animate(
     objects = objects_in_scene(data, sequence, most=data.values.shape[2])
     truth = _in_plane(data.values[sequence][:, objects], data.spatial)
     draws = _in_plane(_draws(forecast, sequence)[:, :, objects], data.spatial)
-    frames = _render(truth, draws, data, sequence, int(forecast.attrs["encoder_frames"]))
+    frames = _render(truth, draws, data, sequence, int(forecast.attrs["frames_seen"]))
     _save(frames, path, frames_per_second)
     return path
 

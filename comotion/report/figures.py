@@ -141,7 +141,7 @@ def forecast_panel(
         .values
     )
     ordered = np.sort(draws, axis=0)
-    seen = int(forecast.attrs["encoder_frames"])
+    seen = int(forecast.attrs["frames_seen"])
     axes.axvspan(times[0], times[seen - 1], color=style.SEEN, linewidth=0, zorder=0)
     for level, shade in BAND_SHADES.items():
         low, high = central_band(ordered, level)

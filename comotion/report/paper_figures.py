@@ -86,7 +86,7 @@ def overview_figure(
 
 
 def _beliefs(axes: Axes, forecast: xr.Dataset, data: Trajectories, sequence: int) -> None:
-    seen = int(forecast.attrs["encoder_frames"])
+    seen = int(forecast.attrs["frames_seen"])
     drawn = _paths(forecast, sequence, BELIEF_DRAWS)[:, 0]
     for a in objects_in_scene(data, sequence):
         colour = style.OBJECTS[a % len(style.OBJECTS)]

@@ -39,7 +39,7 @@ def picture_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0) 
             axes.set(xticks=[], yticks=[])
             axes.grid(visible=False)
         style.label(line[0], y=name)
-    seen = int(forecast.attrs["encoder_frames"])
+    seen = int(forecast.attrs["frames_seen"])
     for axes, frame in zip(panels[0], frames, strict=True):
         state = " (seen)" if frame < seen else ""
         axes.set_title(f"frame {frame + 1}{state}", fontsize=8, color=style.INK)

@@ -183,5 +183,5 @@ def _dataset(
             "sequence": list(data.sequence_names),
             "t": (("sequence", "time"), data.times),
         },
-        attrs={"system": "true dynamics", "encoder_frames": frames},
+        attrs={"system": "true dynamics", "encoder_frames": frames, "frames_seen": frames},
     )

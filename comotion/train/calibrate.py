@@ -15,7 +15,7 @@ import numpy as np
 import scoringrules
 from jaxtyping import Array, Float
 
-from comotion._types import FAST
+from comotion._types import FAST, Key
 from comotion.config import RunConfig
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.model import Model
@@ -30,13 +30,13 @@ STEADY = (0.1, 0.2, 0.4, 0.8)
 SEEN = 0.999
 
 
-def calibrate(model: Model, config: RunConfig, dataset: Dataset) -> Model:
+def calibrate(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Model:
     """The model with the disturbance under which it forecasts windows of the data best.
 
     Either kind is tried alone, then the other kind beside the better one: both widen a forecast,
     so whichever came first would do the work of both.
     """
-    trial = _trial(config, dataset)
+    trial = _trial(config, dataset, key=key)
     none = disturbed(model, most=largest_seen(model, dataset))
     unit = _unit(trial)
     rungs = {"share": SHARES, "steady": tuple(unit * step for step in STEADY)}
@@ -55,12 +55,13 @@ class Trial:
     excerpts: Excerpt
     spread: Float[np.ndarray, " O"]
     search: Search
+    key: Key
 
     def score(self, model: Model) -> float:
         """Mean score of all values present, each in units of its feature's spread."""
         window = self.excerpts.window
         grids = jax.vmap(lambda window: window.grid)(window)
-        chunks = draw_chunks(model, self.excerpts, grids, DRAWS, 0, self.search)
+        chunks = draw_chunks(model, self.excerpts, grids, DRAWS, self.search, key=self.key)
         draws = np.concatenate([observation for _, (_, observation) in chunks])
         present = np.asarray(window.present)
         features = np.nonzero(present)[-1]
@@ -70,18 +71,18 @@ class Trial:
         return float(mean) if np.isfinite(mean) else np.inf
 
 
-def _trial(config: RunConfig, dataset: Dataset) -> Trial:
+def _trial(config: RunConfig, dataset: Dataset, *, key: Key) -> Trial:
     frames = min(MOST_FRAMES, dataset.windows.times.shape[1])
     opening = min(config.system.property_frames, dataset.windows.times.shape[1])
     different = max(1, int(jnp.sum(dataset.lengths)) // frames)
     count = min(config.recipe.calibration, different)
-    key = jax.random.key(config.seed)
-    excerpts = sample_excerpts(dataset, frames, opening, count, key=key)
+    key_windows, key_draws = jax.random.split(key)
+    excerpts = sample_excerpts(dataset, frames, opening, count, key=key_windows)
     values = np.asarray(dataset.windows.values, np.float64)
     seen = np.where(np.asarray(dataset.windows.present), values, np.nan)
     spread = np.nanstd(seen, axis=(0, 1, 2))
     search = Search(CANDIDATES, config.system.encoder_frames)
-    return Trial(excerpts, np.where(spread > 0, spread, 1.0), search)
+    return Trial(excerpts, np.where(spread > 0, spread, 1.0), search, key_draws)
 
 
 def _unit(trial: Trial) -> float:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from comotion.backend.devices import as_first_process, on_one, one_thread_each
+from comotion.backend.keys import key_for
 from comotion.config import Recipe, RunConfig, SystemConfig, replace
 from comotion.data.reading import read
 from comotion.data.scaling import fit_scaling
@@ -73,7 +74,8 @@ def fit(
     if folder is not None:
         folder.open(config, resume)
         folder.note(planned)
-    key_build, key_start, key_train = jax.random.split(jax.random.key(seed), 3)
+    keys = jax.random.split(key_for("fit", seed), 4)
+    key_build, key_start, key_train, key_calibrate = keys
     identity = fingerprint(train)
     watching = sys.stderr.isatty() if progress is None else progress
     bar = ProgressBar(config.recipe) if watching else Silent()
@@ -99,7 +101,8 @@ def fit(
             model = on_one(loop.state.model)
             if config.recipe.calibration:
                 watcher.say("compiling, and calibrating")
-                model = calibrate(model, config, dataset if held_out is None else held_out)
+                judged = dataset if held_out is None else held_out
+                model = calibrate(model, config, judged, key=key_calibrate)
         except KeyboardInterrupt:
             loop.save()
             model = on_one(loop.state.model)

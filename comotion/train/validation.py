@@ -1,8 +1,7 @@
 """How likely a fitted model finds data it was not fitted to."""
 
-import jax
-
 from comotion.backend.devices import everywhere
+from comotion.backend.keys import key_for
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import to_dataset
 from comotion.predict import FittedModel
@@ -14,4 +13,4 @@ def held_out_log_likelihood(fitted: FittedModel, data: Trajectories, *, seed: in
     dataset = to_dataset(data, fitted.scaling)
     plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
     model, dataset = everywhere((fitted.model, dataset), plan.mesh)
-    return float(held_out_likelihood(model, dataset, jax.random.key(seed), plan))
+    return float(held_out_likelihood(model, dataset, key_for("held out", seed), plan))

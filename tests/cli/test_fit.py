@@ -162,7 +162,7 @@ def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
         (["--set", "inducing_pair=ten"], "system: inducing_pair: expected int, got 'ten'"),
         (["--split", "0"], "--split 0 leaves nothing to train on of 6 sequences"),
         (["--split", "1.5"], "--split 1.5 leaves nothing to train on"),
-        (["--split", "0.5", "--valid", "v.csv"], "--valid and --split both say what to watch"),
+        (["--split", "0.5", "--valid", "v.csv"], "--valid and --split both say what to hold out"),
         (["--valid", "v.csv"], "v.csv does not exist: check the path."),
         (["--config", "none.toml"], "none.toml: not a readable TOML file"),
         (["--resume"], "there is no run to resume in this folder; leave --resume out"),

@@ -30,10 +30,22 @@ def test_a_forecast_says_what_it_is(fitted, make_walks):
     assert forecast.feature.to_numpy().tolist() == list(data.features)
     assert forecast.sequence.to_numpy().tolist() == list(data.sequence_names)
     np.testing.assert_array_equal(forecast.t, data.times)
-    assert forecast.attrs == {"system": "I-NODE", "seed": 7, "encoder_frames": 5}
+    frames = {"encoder_frames": 5, "frames_seen": 5}
+    assert forecast.attrs == {"system": "I-NODE", "seed": 7, **frames}
     np.testing.assert_allclose(forecast.climatology_mean, data.values.mean(axis=(0, 1, 2)))
     np.testing.assert_allclose(forecast.climatology_sd, data.values.std(axis=(0, 1, 2)))
     assert forecast.drift_sd.dims == ("lead", "feature")
+
+
+def test_a_forecast_saw_all_frames_that_properties_were_read_off(make_fitted, make_walks):
+    fitted = make_fitted(make_walks(), "I-NODE/with-globals", property_frames=7)
+    assert fitted.predict(make_walks(sequences=1), draws=1).attrs["frames_seen"] == 7
+
+
+def test_a_forecast_names_its_objects(fitted, make_walks):
+    data = make_walks(sequences=1)
+    names = fitted.predict(data, draws=1)["object_name"]
+    assert names.values.tolist() == [list(data.object_names[0])]
 
 
 def test_the_seed_decides_everything(fitted, make_walks):

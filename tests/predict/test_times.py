@@ -59,6 +59,16 @@ def test_forecasts_go_on_beyond_the_data(fitted, make_walks):
     assert beyond.alive.all()
 
 
+def test_long_gaps_are_cut_whether_their_ends_are_asked_for_or_not(make_walks):
+    data = make_walks()
+    times = data.times.copy()
+    times[:, 5:] += 3.0
+    gappy = replace(data, times=times)
+    unasked, asked = plan(gappy, None), plan(gappy, gappy.times)
+    np.testing.assert_array_equal(unasked.grids.times, asked.grids.times)
+    assert unasked.grids.times.shape[1] > data.times.shape[1]
+
+
 def test_long_gaps_are_cut_into_steps_like_those_of_training(make_walks):
     data = make_walks()
     grid = np.asarray(plan(data, np.array([12.0])).grids.times)[0]

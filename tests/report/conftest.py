@@ -36,7 +36,7 @@ def forecast_of(paths: np.ndarray) -> tuple[xr.Dataset, Trajectories]:
             "t": (("sequence", "time"), data.times),
             "drift_lead": ("lead", summary.lead),
         },
-        attrs={"system": "I-GPODE", "encoder_frames": 5},
+        attrs={"system": "I-GPODE", "encoder_frames": 5, "frames_seen": 5},
     )
     return forecast, data
 

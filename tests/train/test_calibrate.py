@@ -55,7 +55,7 @@ def test_the_share_that_made_the_data_is_found_again(prepared, share):
     """The step of the ladder is a quarter; it may miss by one."""
     model, dataset = prepared
     told = told_by(model, dataset, share, 0.0)
-    found = calibrate(model, CONFIG, told).disturbance
+    found = calibrate(model, CONFIG, told, key=jax.random.key(2)).disturbance
     assert abs(float(found.share) - share) <= 0.26
     assert float(found.steady) <= 0.1
     speeds = np.linalg.norm(np.asarray(told.windows.values)[..., 2:], axis=-1)
@@ -64,5 +64,7 @@ def test_the_share_that_made_the_data_is_found_again(prepared, share):
 
 def test_a_steady_disturbance_is_found_again(prepared):
     model, dataset = prepared
-    found = calibrate(model, CONFIG, told_by(model, dataset, 0.0, 0.5)).disturbance
+    found = calibrate(
+        model, CONFIG, told_by(model, dataset, 0.0, 0.5), key=jax.random.key(2)
+    ).disturbance
     assert 0.2 < float(found.steady) < 1.0

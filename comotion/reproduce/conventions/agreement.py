@@ -30,6 +30,7 @@ def check_agreement(forecast: xr.Dataset, data: Trajectories) -> None:
     _check_names("features", forecast["feature"].values.tolist(), list(data.features))
     _check_names("sequences", forecast["sequence"].values.tolist(), list(data.sequence_names))
     _check_size("objects", forecast.sizes["object"], data.values.shape[2])
+    _check_objects(forecast, data)
     _check_size("frames", forecast.sizes["time"], data.values.shape[1])
     _check_times(forecast, data)
     _check_finite(forecast, data)
@@ -55,6 +56,15 @@ def _check_size(what: str, forecast: int, data: int) -> None:
             f"The forecast has {forecast} {what} and the data have {data}; "
             "score a forecast on the data it was made for."
         )
+
+
+def _check_objects(forecast: xr.Dataset, data: Trajectories) -> None:
+    """Forecasts written before objects had names in them cannot be checked."""
+    if "object_name" not in forecast.coords:
+        return
+    names = forecast["object_name"].transpose("sequence", "object").values
+    for sequence, theirs, ours in zip(data.sequence_names, names, data.object_names, strict=True):
+        _check_names(f"objects of sequence {sequence!r}:", theirs.tolist(), list(ours))
 
 
 def _check_times(forecast: xr.Dataset, data: Trajectories) -> None:

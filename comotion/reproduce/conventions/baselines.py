@@ -45,7 +45,7 @@ def dressed_constant_velocity(forecast: xr.Dataset, data: Trajectories) -> list[
 def lead_times(forecast: xr.Dataset) -> Float[np.ndarray, "P N"]:
     """Time since the last frame the forecast saw; negative before it."""
     times = forecast["t"].transpose("sequence", "time").values
-    last_seen = min(int(forecast.attrs["encoder_frames"]), times.shape[1]) - 1
+    last_seen = min(int(forecast.attrs["frames_seen"]), times.shape[1]) - 1
     return times - times[:, [last_seen]]
 
 

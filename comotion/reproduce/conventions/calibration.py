@@ -26,7 +26,7 @@ def calibration_curve(
     check_agreement(forecast, data)
     inside = _count_inside(forecast, data, levels)
     cells = data.present.sum(axis=(0, 2, 3))
-    ranges = frame_ranges(int(forecast.attrs["encoder_frames"]), len(cells))
+    ranges = frame_ranges(int(forecast.attrs["frames_seen"]), len(cells))
     return xr.Dataset(
         {
             "coverage": ("level", inside.sum(axis=1) / cells.sum()),

@@ -123,7 +123,7 @@ def paper_scores(
         paper_draws=min(paper_draws, len(trajectory)),
         sequences=len(data),
         frames=data.values.shape[1],
-        encoder_frames=int(forecast.attrs["encoder_frames"]),
+        encoder_frames=int(forecast.attrs["frames_seen"]),
         by_lead=_by_lead(frames, forecast) if by_lead else None,
     )
 

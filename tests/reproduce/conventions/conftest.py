@@ -36,7 +36,12 @@ def forecast_for(
             "t": (("sequence", "time"), data.times),
             "drift_lead": ("lead", np.array([0.0, 100.0])),
         },
-        attrs={"system": "I-GPODE", "seed": 0, "encoder_frames": encoder_frames},
+        attrs={
+            "system": "I-GPODE",
+            "seed": 0,
+            "encoder_frames": encoder_frames,
+            "frames_seen": encoder_frames,
+        },
     )
 
 

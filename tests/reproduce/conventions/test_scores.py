@@ -183,6 +183,11 @@ def _with_other_times(forecast):
     return forecast.assign_coords(t=forecast["t"] * 2)
 
 
+def _with_other_objects(forecast):
+    names = np.tile(np.array(["a", "b", "c"], dtype=object), (4, 1))
+    return forecast.assign_coords(object_name=(("sequence", "object"), names))
+
+
 def _with_a_lost_draw(forecast):
     draws = forecast["trajectory"].values.copy()
     draws[0, 1, 2, 0, 0] = np.inf
@@ -196,6 +201,7 @@ def _with_a_lost_draw(forecast):
         (lambda f: f.isel(feature=slice(2)), "has the features x, y and the data have x, y, vx"),
         (lambda f: f.isel(object=slice(2)), "The forecast has 2 objects and the data have 3"),
         (lambda f: f.isel(time=slice(9)), "The forecast has 9 frames and the data have 50"),
+        (_with_other_objects, "objects of sequence '0': a, b, c and the data have 0, 1, 2"),
         (_with_other_times, "Frame 1 of sequence '0' is at time 2 in the forecast and 1 in the"),
         (lambda f: f.drop_vars("climatology_sd"), "has no variable 'climatology_sd'"),
         (lambda f: f.isel(draw=[0]), "The forecast has one draw; scores need at least 2"),
