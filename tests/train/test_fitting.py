@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import comotion
+from comotion.backend.devices import everywhere
 from comotion.config import Recipe, Stage, read_toml
 from comotion.data.windows import sample_excerpts, to_dataset
 from comotion.errors import BadInput
@@ -118,7 +119,7 @@ def test_a_run_that_has_started_does_not_look_for_a_start_again(
     with pytest.raises(SystemExit):
         fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], **TINY_PARTS)
     monkeypatch.undo()
-    monkeypatch.setattr(sys.modules[prepare.__module__], "started", interrupted)
+    monkeypatch.setattr(sys.modules[prepare.__module__], "initialise", interrupted)
     fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], resume=True, **TINY_PARTS)
     assert same_bytes(finished[1], folder)
 
@@ -231,7 +232,7 @@ def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(fin
     bound = eqx.filter_jit(evidence_bound)(fitted.model, batch, 4, draws=plan.draws, key=keys[1])
     divergences = bound.kl_initial + bound.kl_properties + sum(bound.kl_functions.values())
     expected = (bound.elbo + divergences) / bound.observations
-    got = held_out_likelihood(fitted.model, dataset, key, plan)
+    got = held_out_likelihood(*everywhere((fitted.model, dataset), plan.mesh), key, plan)
     assert float(got) == pytest.approx(float(expected), rel=1e-4)
 
 
