@@ -47,7 +47,7 @@ from comotion.reproduce.floor import floor_forecast  # noqa: E402
 from comotion.reproduce.scenes import Part, Scene  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
 from comotion.train.ahead import compiling_steps  # noqa: E402
-from comotion.train.calibrate import disturbed, largest_seen  # noqa: E402
+from comotion.train.calibrate import largest_seen, with_noise  # noqa: E402
 from comotion.train.fit import run_config, untrained  # noqa: E402
 from comotion.train.loop import Loop  # noqa: E402
 from comotion.train.progress import Figures, Silent  # noqa: E402
@@ -128,7 +128,7 @@ def choose_share(learned: Learned, valid: Trajectories, noise: str) -> tuple[flo
     """The disturbance that passes the nearer bar by most standard errors."""
     model = learned.fitted.model
     most = largest_seen(model, learned.dataset)
-    tried = {share: disturbed(model, share=jnp.float32(share), most=most) for share in SHARES}
+    tried = {share: with_noise(model, share=jnp.float32(share), most=most) for share in SHARES}
     forecasts = {share: learned.forecast(each, valid) for share, each in tried.items()}
     share = max(SHARES, key=lambda share: _standard_errors_passed(forecasts[share], valid, noise))
     return share, tried[share]

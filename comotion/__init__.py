@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from comotion import simulate as simulate
     from comotion.config import RunConfig, SystemConfig
     from comotion.data import BadInput, Trajectories, describe, from_frame, read, to_frame, write
+    from comotion.identification import fit, identify
     from comotion.predict import FittedModel, load
     from comotion.scoring import evaluate
     from comotion.systems import system
-    from comotion.train import fit
 
 __version__ = "0.1.0"
 
@@ -32,8 +32,9 @@ _HOMES = {
     "datasets": "comotion.datasets",
     "describe": "comotion.data",
     "evaluate": "comotion.scoring",
-    "fit": "comotion.train",
+    "fit": "comotion.identification",
     "from_frame": "comotion.data",
+    "identify": "comotion.identification",
     "load": "comotion.predict",
     "read": "comotion.data",
     "simulate": "comotion.simulate",
@@ -53,6 +54,7 @@ __all__ = [
     "evaluate",
     "fit",
     "from_frame",
+    "identify",
     "load",
     "read",
     "simulate",

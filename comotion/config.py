@@ -87,8 +87,11 @@ class SystemConfig(Checked):
     property_activation: Literal["elu", "relu"] = "elu"
     property_frames: Annotated[int, Range(1)] = 49
     """frames the property encoder sees"""
-    encoder: Literal["gru", "smoother"] = "gru"
-    """initial states by a recurrent network, or by Bayesian regression on the first frames"""
+    encoder: Literal["gru", "smoother", "filter"] = "gru"
+    """states by a recurrent network or Bayesian regression on the first frames, or by a filter at
+    the last frame seen"""
+    process_noise: Literal["state", "body"] = "state"
+    """of the law: none until it is calibrated, or speed and turning apart, with a memory"""
     encoder_frames: Annotated[int, Range(1)] = 5
     """frames the initial-state encoder sees"""
     decoder: Literal["identity", "linear", "mlp"] = "identity"
@@ -132,6 +135,8 @@ class Stage(Checked):
     iterations: Annotated[int, Range(0)]
     learning_rate: Annotated[float, Range(0)]
     decay: Literal["none", "cosine"] = "none"
+    objective: Literal["bound", "score"] = "bound"
+    """the evidence bound, or the score of forecasts of `horizon` frames from the last one seen"""
 
 
 @dataclass(frozen=True)

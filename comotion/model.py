@@ -8,16 +8,26 @@ from comotion._types import Key
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
-from comotion.encode import AbstractInitialStateEncoder, Belief, PropertyEncoder
-from comotion.integrate import AbstractIntegrator, Disturbance, Disturbed, Interval, trajectory
+from comotion.encode import AbstractInitialStateEncoder, Belief, OriginFilter, PropertyEncoder
+from comotion.integrate import (
+    AbstractIntegrator,
+    AbstractProcessNoise,
+    Habits,
+    Interval,
+    noisy_trajectory,
+    trajectory,
+)
 from comotion.observe import Observation
 
 
 class Beliefs(eqx.Module):
-    """q(H₁) and, where properties are inferred, q(C)."""
+    """q(H₁) and, where properties are inferred, q(C); what a filter knows beside."""
 
     initial: Belief
+    """of a filter: with accelerations, and at the last frame instead of the first"""
     properties: Belief | None
+    noise_variance: Float[Array, " O"]
+    habits: Habits | None = None
 
 
 class Model(eqx.Module):
@@ -27,24 +37,34 @@ class Model(eqx.Module):
     property_encoder: PropertyEncoder | None
     dynamics: AbstractDynamics
     integrator: AbstractIntegrator
-    disturbance: Disturbance
+    process_noise: AbstractProcessNoise
     observation: Observation
     gives_properties: bool = eqx.field(static=True)
 
     def encode(self, excerpt: Excerpt) -> Beliefs:
-        initial = self.encoder(excerpt.window, self.observation.noise_variance)
-        if self.property_encoder is None:
-            return Beliefs(initial, None)
-        return Beliefs(initial, self.property_encoder(excerpt.opening))
+        noise = self.observation.noise_variance
+        encoder, read = self.encoder, self.property_encoder
+        properties = None if read is None else read(excerpt.opening)
+        if isinstance(encoder, OriginFilter):
+            seen = encoder.filtered(excerpt.window, noise)
+            return Beliefs(seen.belief, properties, seen.noise_variance, seen.habits)
+        return Beliefs(encoder(excerpt.window, noise), properties, noise)
 
     def draw_states(
         self, field: AbstractField, beliefs: Beliefs, excerpt: Excerpt, grid: Grid, *, key: Key
     ) -> Float[Array, "K A D"]:
         """States at the times of `grid` under one drawn law and one draw of the beliefs."""
-        key_initial, key_properties = jax.random.split(key)
-        properties = self.draw_properties(beliefs, excerpt, key=key_properties)
-        start = Start(beliefs.initial.draw(key=key_initial), properties)
+        start = self.draw_start(beliefs, excerpt, key=key)
         return self.follow(field, start, excerpt.window, grid)
+
+    def draw_start(self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key) -> "Start":
+        key_initial, key_properties = jax.random.split(key)
+        drawn = beliefs.initial.draw(key=key_initial)
+        properties = self.draw_properties(beliefs, excerpt, key=key_properties)
+        if beliefs.habits is None:
+            return Start(drawn, properties)
+        entries = self.dynamics.layout.state
+        return Start(drawn[:, :entries], properties, beliefs.habits.at(drawn[:, entries:]))
 
     def draw_properties(
         self, beliefs: Beliefs, excerpt: Excerpt, *, key: Key
@@ -62,16 +82,23 @@ class Model(eqx.Module):
         motion = Motion(field, start.properties, window.neighbours)
         return trajectory(self.integrator, motion, start.initial, grid.times, _known(grid))
 
-    def follow_disturbed(
+    def follow_noisy(
         self, field: AbstractField, start: "Start", window: Window, grid: Grid, *, key: Key
     ) -> Float[Array, "K A D"]:
-        """Where the law leads, and what it leaves open."""
+        """Where the law leads, with process noise."""
         motion = Motion(field, start.properties, window.neighbours)
-        objects, entries = start.initial.shape
-        shape = (grid.times.shape[0] - 1, objects, 1 + entries)
+        shape = (grid.times.shape[0], start.initial.shape[0], self.process_noise.normals)
         noise = standard_normal(shape, start.initial.dtype, key=key)
-        integrator = Disturbed(self.integrator, self.disturbance)
-        return trajectory(integrator, motion, start.initial, grid.times, (_known(grid), noise))
+        return noisy_trajectory(
+            self.process_noise,
+            self.integrator,
+            motion,
+            start.initial,
+            start.habits,
+            grid.times,
+            _known(grid),
+            noise,
+        )
 
 
 class Start(eqx.Module):
@@ -79,6 +106,7 @@ class Start(eqx.Module):
 
     initial: Float[Array, "A D"]
     properties: Float[Array, "A C"]
+    habits: Habits | None = None
 
 
 def _known(grid: Grid) -> tuple[Array, ...]:

@@ -144,4 +144,5 @@ def test_a_config_becomes_plain_values():
         "iterations": 10,
         "learning_rate": 1e-2,
         "decay": "none",
+        "objective": "bound",
     }

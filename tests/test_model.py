@@ -168,7 +168,7 @@ def test_controls_run_straight_between_frames_and_properties_are_given(model):
         property_encoder=None,
         dynamics=model.dynamics,
         integrator=model.integrator,
-        disturbance=model.disturbance,
+        process_noise=model.process_noise,
         observation=model.observation,
         gives_properties=True,
     )

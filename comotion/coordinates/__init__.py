@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from comotion import parts
-from comotion.coordinates.alone import AxisAlone, MirrorAlone, RawAlone
+from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import (
+    BodyPair,
     LocalFrame,
+    NoPair,
     central_pair,
     galilean_pair,
     local_frame,
@@ -31,6 +33,8 @@ ALONE |= {
     "raw": RawAlone,
     "axis": AxisAlone,
     "mirror": MirrorAlone,
+    "speed": SpeedAlone,
+    "none": NoAlone,
 }
 """Each makes coordinates of f_s from a layout and the number of vectors whose rate is learned."""
 
@@ -41,5 +45,7 @@ PAIR |= {
     "galilean": galilean_pair,
     "radial": radial_pair,
     "central": central_pair,
+    "body": BodyPair,
+    "none": NoPair,
 }
 """The same for f_b."""

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from comotion.coordinates.base import AbstractAloneCoordinates, Actor
+from comotion.coordinates.base import AbstractAloneCoordinates, Actor, heading
 from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractDraw
 
@@ -32,6 +32,54 @@ class RawAlone(AbstractAloneCoordinates):
 
     def rates(self, outputs: Float[Array, " Q"], actor: Actor) -> Float[Array, " R"]:
         return outputs
+
+
+class NoAlone(AbstractAloneCoordinates):
+    """There is no f_s: nothing is seen and nothing is said."""
+
+    takes_extra: ClassVar[bool] = True
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return 1
+
+    @property
+    def out_size(self) -> int:
+        return 0
+
+    def inputs(self, actor: Actor) -> Float[Array, " I"]:
+        return jnp.zeros(1, actor.state.dtype)
+
+    def rates(self, outputs: Float[Array, " Q"], actor: Actor) -> Float[Array, " R"]:
+        entries = self.vectors * self.layout.spatial + self.layout.extra
+        return jnp.zeros(entries, actor.state.dtype)
+
+
+class SpeedAlone(AbstractAloneCoordinates):
+    """f_s of the velocity only, and the same in every direction: a rate along the heading.
+
+    Nothing depends on where an object is, so what was learned in one scene holds in another.
+    """
+
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return 1 + self.layout.properties + self.layout.controls
+
+    @property
+    def out_size(self) -> int:
+        return self.vectors
+
+    def inputs(self, actor: Actor) -> Float[Array, " I"]:
+        speed, _ = heading(actor, self.layout)
+        return jnp.concatenate([speed[None], actor.properties, actor.controls])
+
+    def rates(self, outputs: Float[Array, " Q"], actor: Actor) -> Float[Array, " R"]:
+        return jnp.outer(outputs, heading(actor, self.layout)[1]).reshape(-1)
 
 
 class AxisAlone(AbstractAloneCoordinates):

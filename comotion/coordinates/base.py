@@ -9,10 +9,14 @@ from typing import ClassVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractDraw
+
+AT_REST = 0.05
+"""In units in which velocities are about one."""
 
 
 class Actor(eqx.Module):
@@ -21,6 +25,15 @@ class Actor(eqx.Module):
     state: Float[Array, "*b D"]
     properties: Float[Array, "*b C"]
     controls: Float[Array, "*b U"]
+
+
+def heading(actor: Actor, layout: Layout) -> tuple[Float[Array, ""], Float[Array, " d"]]:
+    """Speed and its direction; an object at rest has none, and a slow one little of it."""
+    velocity = actor.state[layout.velocity]
+    if not layout.has_velocity:
+        velocity = jnp.zeros(layout.spatial, velocity.dtype)
+    speed = jnp.sqrt(jnp.sum(velocity**2) + AT_REST**2)
+    return speed, velocity / speed
 
 
 class AbstractCoordinates(eqx.Module):

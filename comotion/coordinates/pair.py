@@ -6,10 +6,15 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from comotion.coordinates.base import AbstractPairCoordinates, Actor
+from comotion.coordinates.base import AbstractPairCoordinates, Actor, heading
 from comotion.coordinates.layout import Layout
 
 TINY = 1e-12
+RANGE = 1.0
+"""Beyond about one length unit an object that reacts to others takes no notice."""
+STRAIGHT_AHEAD = 0.02
+HEAD_ON = 1e-4
+"""Slower sliding is rounding noise: its direction means nothing."""
 
 
 class StackedPair(AbstractPairCoordinates):
@@ -72,6 +77,71 @@ class RadialPair(AbstractPairCoordinates):
         return rates.reshape(-1)
 
 
+class NoPair(AbstractPairCoordinates):
+    """There is no f_b: nobody is heard."""
+
+    takes_extra: ClassVar[bool] = True
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return 1
+
+    @property
+    def out_size(self) -> int:
+        return 0
+
+    def inputs(self, actor: Actor, other: Actor) -> Float[Array, " I"]:
+        return jnp.zeros(1, actor.state.dtype)
+
+    def rates(self, outputs: Float[Array, " Q"], actor: Actor, other: Actor) -> Float[Array, " R"]:
+        entries = self.vectors * self.layout.spatial + self.layout.extra
+        return jnp.zeros(entries, actor.state.dtype)
+
+
+class BodyPair(AbstractPairCoordinates):
+    """f_b as the one who reacts sees it: ahead and aside of its own heading.
+
+    The scalars are how far the other is ahead and aside and how fast it moves that way relative
+    to the one who reacts; the rates are along the heading and towards the other's side. Nothing
+    makes the two of a pair react alike: attention and unequal masses are possible. The effect
+    fades with distance, so that many far neighbours add up to nothing.
+    """
+
+    layout: Layout = eqx.field(static=True)
+    vectors: int = eqx.field(static=True)
+
+    @property
+    def in_size(self) -> int:
+        return 2 * self.layout.vectors + 2 * self.layout.properties
+
+    @property
+    def out_size(self) -> int:
+        return 2 * self.vectors
+
+    def inputs(self, actor: Actor, other: Actor) -> Float[Array, " I"]:
+        axes, layout = self._axes(actor, other), self.layout
+        parts = (layout.position, layout.velocity)[: layout.vectors]
+        apart = [other.state[part] - actor.state[part] for part in parts]
+        scalars = [jnp.dot(vector, axis) for vector in apart for axis in axes]
+        return jnp.concatenate([jnp.stack(scalars), actor.properties, other.properties])
+
+    def rates(self, outputs: Float[Array, " Q"], actor: Actor, other: Actor) -> Float[Array, " R"]:
+        ahead, aside = self._axes(actor, other)
+        separation = other.state[self.layout.position] - actor.state[self.layout.position]
+        fading = jnp.exp(-jnp.sum(separation**2) / RANGE**2)
+        along, across = outputs[: self.vectors], outputs[self.vectors :]
+        return (fading * (jnp.outer(along, ahead) + jnp.outer(across, aside))).reshape(-1)
+
+    def _axes(self, actor: Actor, other: Actor) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+        """The heading, and the side of it on which the other is; none for one straight ahead."""
+        _, ahead = heading(actor, self.layout)
+        separation = other.state[self.layout.position] - actor.state[self.layout.position]
+        across = separation - jnp.dot(separation, ahead) * ahead
+        return ahead, across / jnp.sqrt(jnp.sum(across**2) + STRAIGHT_AHEAD**2)
+
+
 class LocalFrame(eqx.Module):
     """The line between two objects, the direction they slide past each other, and scalars."""
 
@@ -91,7 +161,7 @@ def local_frame(actor: Actor, other: Actor, layout: Layout) -> LocalFrame:
         approach = jnp.dot(relative, normal)
         sliding = relative - approach * normal
         slide = jnp.sqrt(jnp.sum(sliding**2) + TINY)
-        tangent = sliding / slide
+        tangent = sliding / jnp.maximum(slide, HEAD_ON)
         scalars += [approach[None], slide[None]]
     symmetric = [actor.properties + other.properties, actor.properties * other.properties]
     return LocalFrame(normal, tangent, jnp.concatenate([*scalars, *symmetric]))

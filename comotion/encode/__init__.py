@@ -1,6 +1,7 @@
 """From the first frames to beliefs about initial states and static properties."""
 
 from comotion.encode.base import AbstractInitialStateEncoder
+from comotion.encode.filter import OriginFilter, origin_filter
 from comotion.encode.gaussian import Belief
 from comotion.encode.properties import PropertyEncoder, property_encoder
 from comotion.encode.readings import READINGS
@@ -12,9 +13,11 @@ __all__ = [
     "AbstractInitialStateEncoder",
     "Belief",
     "Components",
+    "OriginFilter",
     "PropertyEncoder",
     "RecurrentEncoder",
     "SmoothingEncoder",
+    "origin_filter",
     "property_encoder",
     "recurrent_encoder",
     "smoothing_encoder",

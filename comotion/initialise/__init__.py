@@ -7,6 +7,7 @@ from comotion.config import Recipe
 from comotion.data.windows import Dataset
 from comotion.initialise.components import with_components
 from comotion.initialise.functions import with_adapted_functions
+from comotion.initialise.motion_scale import with_motion_scale
 from comotion.initialise.noise_scale import with_noise_scale
 from comotion.initialise.pretrain import pretrained
 from comotion.initialise.regression import rates_are_linear, with_regression
@@ -21,8 +22,9 @@ def initialise(model: Model, dataset: Dataset, plan: Recipe, *, key: Key) -> Mod
 
     What has a closed form is solved; what has none is pretrained on rates and states.
     """
-    key_shown, key_functions, key_regression, key_pretrain = jax.random.split(key, 4)
+    key_shown, key_functions, key_regression, key_pretrain, key_motion = jax.random.split(key, 5)
     model = with_noise_scale(model, dataset.windows, plan)
+    model = with_motion_scale(model, dataset, key=key_motion)
     model = with_components(model, dataset.windows)
     shown = look_at(model, dataset, plan, key=key_shown)
     model = with_adapted_functions(model, shown.paths, key=key_functions)

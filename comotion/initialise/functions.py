@@ -94,6 +94,8 @@ def _output_sizes(
     *actors: Actor,
 ) -> Float[np.ndarray, " Q"]:
     """Each output is about as large as the rates it contributes to."""
+    if part.out_size == 0:
+        return np.zeros(0)
     example = tuple(jax.tree.map(lambda leaf: leaf[0], actor) for actor in actors)
     shape = (*part.inputs(*example).shape[:-1], part.out_size)
     slopes = jax.jit(jax.jacobian(lambda outputs: rates(outputs, *example)))

@@ -113,6 +113,8 @@ def _reach(
             moved = actor.state + _displacement(rates, coordinates.layout, order, step)
             return coordinates.inputs(eqx.tree_at(lambda a: a.state, actor, moved), *others)
 
+        if zero.size == 0:  # no such function
+            return jnp.zeros(inputs.shape[-1], inputs.dtype)
         change = jnp.abs(jax.jacfwd(after)(zero)).reshape(-1, inputs.shape[-1], zero.size)
         return jnp.max(jnp.sum(change, axis=-1), axis=0)
 

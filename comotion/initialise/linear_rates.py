@@ -87,6 +87,8 @@ def _with_posterior(
 ) -> SparseGP:
     """The best q of the function's family has the inverse of the precision's own blocks."""
     M, Q = function.mean.shape
+    if Q == 0:  # no such function
+        return function
     blocks = jnp.stack([precision[q * M : (q + 1) * M, q * M : (q + 1) * M] for q in range(Q)])
     if isinstance(function.covariance, Full):
         lower = jax.vmap(lambda block: safe_cholesky(jnp.linalg.inv(block)))(blocks)
@@ -196,12 +198,12 @@ def basis_rows(
     def meaning(*actors: Actor) -> Float[Array, "R k Q"]:
         zero = jnp.zeros((*inputs.shape[1:-1], Q), inputs.dtype)
         linear = jax.jacfwd(lambda outputs: coordinates.rates(outputs, *actors))(zero)
-        return linear.reshape(linear.shape[0], -1, Q)
+        return linear.reshape(linear.shape[0], basis.shape[1], Q)
 
     weights = jax.lax.stop_gradient(jax.vmap(meaning)(*actors))  # (B, R, k, Q)
     # Sums over k written out: as a batched matrix product they would take far longer on a CPU.
     rows = jnp.sum(weights[..., None] * basis[:, None, :, None, :], axis=2)  # (B, R, Q, M)
-    return rows.reshape(B, rows.shape[1], -1)
+    return rows.reshape(B, rows.shape[1], Q * basis.shape[-1])
 
 
 def whitener(function: SparseGP) -> Float[Array, "M M"]:

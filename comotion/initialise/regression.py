@@ -35,6 +35,8 @@ def rates_are_linear(model: Model) -> bool:
 def with_regression(model: Model, shown: Shown, *, key: Key) -> Model:
     """Kernels by the evidence of some of the rates, q(U) by all of them."""
     laws, paths = laws_of(model), some_paths(shown.paths, key=key)
+    if laws.alone.mean.size + laws.pair.mean.size == 0:
+        return model
     few = paths.at(np.arange(min(_frames_for_evidence(laws, paths), paths.known.shape[0])))
     step = model.integrator.step(_frame_length(shown.smooth.windows))
     alone, pair = regress(choose_by_evidence(laws, few, step), paths)

@@ -4,18 +4,30 @@ from comotion.integrate.base import AbstractIntegrator, Interval, trajectory
 from comotion.integrate.contacts import Bouncing, rounds_for
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
 from comotion.integrate.discrete import Jumps
-from comotion.integrate.disturbed import Disturbance, Disturbed, undisturbed
+from comotion.integrate.process_noise import (
+    AbstractProcessNoise,
+    BodyNoise,
+    Habits,
+    StateNoise,
+    body_noise,
+    no_noise,
+    noisy_trajectory,
+)
 
 __all__ = [
     "AbstractIntegrator",
+    "AbstractProcessNoise",
     "AdaptiveSteps",
+    "BodyNoise",
     "Bouncing",
-    "Disturbance",
-    "Disturbed",
     "FixedSteps",
+    "Habits",
     "Interval",
     "Jumps",
+    "StateNoise",
+    "body_noise",
+    "no_noise",
+    "noisy_trajectory",
     "rounds_for",
     "trajectory",
-    "undisturbed",
 ]

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from comotion._types import FAST, Key, Keys
 from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_parts
 from comotion.backend.keys import key_for
+from comotion.backend.normal import standard_normal
 from comotion.config import RunConfig, from_dict, to_dict
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
@@ -25,10 +26,12 @@ from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Excerpt, Grid, first, to_dataset
 from comotion.dynamics import InteractingDynamics, Nonlinear
 from comotion.dynamics.graph import EmptyGraph
+from comotion.encode import OriginFilter
 from comotion.errors import BadInput
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
 from comotion.predict import checkpoint
+from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
 from comotion.systems import DataShape, build, check_same_columns
@@ -55,6 +58,8 @@ class FittedModel:
         self,
         data: Trajectories,
         *,
+        horizon: float | None = None,
+        origin: Origin | None = None,
         draws: int = 100,
         times: ArrayLike | float | None = None,
         seed: int = 0,
@@ -63,25 +68,25 @@ class FittedModel:
         candidates: int = CANDIDATES,
         on_draw: Callable[[int], None] | None = None,
     ) -> "xr.Dataset":
-        """A forecast from the first frames of each object in `data`.
+        """A forecast of `horizon` from the last frames of each object in `data`.
 
-        `draws` functions and initial states are drawn; each is followed through the times of the
-        data, or through `times` (one row for all sequences or one per sequence), also beyond the
-        data. `trajectory` has the draws themselves, `observation` adds observation noise.
-        Without `interaction` every object moves by f_s alone, as if it were the only one.
+        `origin` is the last moment that may be seen: "last", "first" (the first frames only, as
+        the paper forecasts; so without `horizon`, and then over all times of the data) or a time.
+        `draws` laws and states are drawn; each is followed through `times` (one row for all
+        sequences or one per sequence), or a frame after the other up to the horizon. `trajectory`
+        has the draws themselves, `observation` adds observation noise. Without `interaction` every
+        object moves by f_s alone, as if it were the only one.
 
         Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control; with one
         of `candidates` an initial state is drawn as encoded, with more the one that leads through
         the first frames best is likelier; `on_draw` is called with the number of finished draws.
         """
         self._check(data, draws, candidates)
-        asked = None if times is None else np.atleast_1d(np.asarray(times, float))
-        whole = self.config.system.time == "discrete"
-        plan = plan_forecast(data, asked, self.scaling, self.shape, whole)
+        seen, plan = self._planned(data, horizon, origin, times)
         model = self.model if interaction else _without_interaction(self.model, self.system)
-        if solver != "fixed" and not whole:
+        if solver != "fixed" and self.config.system.time == "continuous":
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
-        excerpts = self.excerpts(data)
+        excerpts = self.excerpts(seen)
         search = Search(candidates, self.config.system.encoder_frames)
         shape = (draws, *plan.alive.shape, len(self.shape.features))
         trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
@@ -95,6 +100,32 @@ class FittedModel:
                 on_draw(done)
         forecast = self._dataset(data, plan, trajectories, observations, seed)
         return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
+
+    def _planned(
+        self,
+        data: Trajectories,
+        horizon: float | None,
+        origin: Origin | None,
+        times: ArrayLike | float | None,
+    ) -> tuple[Trajectories, Plan]:
+        """The frames that may be seen, and the times to follow them to."""
+        system, at_end = self.config.system, isinstance(self.model.encoder, OriginFilter)
+        asked = None if times is None else np.atleast_1d(np.asarray(times, float))
+        whole = system.time == "discrete"
+        if origin is None:
+            origin = "last" if horizon is not None or (at_end and asked is not None) else "first"
+        if origin == "first" and horizon is None and not at_end:
+            return data, plan_forecast(data, asked, self.scaling, self.shape, whole)
+        frames = system.encoder_frames
+        if system.properties == "inferred":
+            frames = max(frames, system.property_frames)
+        seen = seen_until(data, origin, frames)
+        if horizon is not None:
+            asked = times_ahead(seen, horizon, self.shape.step)
+        elif asked is None:
+            asked = times_after(data, seen)
+        start = seen_until(seen, "last", 1) if at_end else seen
+        return seen, plan_forecast(start, asked, self.scaling, self.shape, whole)
 
     @property
     def system(self) -> str:
@@ -263,12 +294,17 @@ def _one_draw(
     key_field, key_states, key_noise = jax.random.split(key, 3)
     field = model.dynamics.draw(key=key_field)
 
-    def follow(excerpt: Excerpt, grid: Grid, key: Key) -> Float[Array, "K A O"]:
+    def follow(excerpt: Excerpt, grid: Grid, key: Key) -> tuple[Array, Array]:
         key_start, key_follow = jax.random.split(key)
-        start = search.draw_start(model, field, model.encode(excerpt), excerpt, key=key_start)
-        states = model.follow_disturbed(field, start, excerpt.window, grid, key=key_follow)
-        return model.observation.decoder(states)
+        beliefs = model.encode(excerpt)
+        if beliefs.habits is None:
+            start = search.draw_start(model, field, beliefs, excerpt, key=key_start)
+        else:  # at the last frame seen there is nothing left to lead through
+            start = model.draw_start(beliefs, excerpt, key=key_start)
+        states = model.follow_noisy(field, start, excerpt.window, grid, key=key_follow)
+        return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance)
 
     keys = jax.random.split(key_states, grids.times.shape[0])
-    means = jax.vmap(follow)(excerpts, grids, keys)
-    return means, model.observation.draw(means, key=key_noise)
+    means, noise_sd = jax.vmap(follow)(excerpts, grids, keys)
+    noise = standard_normal(means.shape, means.dtype, key=key_noise)
+    return means, means + jnp.einsum("pkao,po->pkao", noise, noise_sd)

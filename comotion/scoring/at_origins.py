@@ -92,7 +92,8 @@ def forecast_at(
         return what.forecast(origins)
     ahead = origins.windows.times[:, origins.seen :]
     return at_rows(
-        what.predict(origins.seen_windows(), times=ahead, draws=draws, seed=seed), origins
+        what.predict(origins.seen_windows(), times=ahead, origin="last", draws=draws, seed=seed),
+        origins,
     )
 
 

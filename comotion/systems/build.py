@@ -19,16 +19,24 @@ from comotion.dynamics import (
     InteractingDynamics,
     JointDynamics,
 )
-from comotion.dynamics.graph import AbstractGraph, GivenGraph, NearestGraph
+from comotion.dynamics.graph import AbstractGraph, EmptyGraph, GivenGraph, NearestGraph
 from comotion.encode import (
     AbstractInitialStateEncoder,
     PropertyEncoder,
+    origin_filter,
     property_encoder,
     recurrent_encoder,
     smoothing_encoder,
 )
 from comotion.functions import FUNCTIONS, AbstractRandomFunction, Capacity
-from comotion.integrate import AbstractIntegrator, FixedSteps, Jumps, undisturbed
+from comotion.integrate import (
+    AbstractIntegrator,
+    AbstractProcessNoise,
+    FixedSteps,
+    Jumps,
+    body_noise,
+    no_noise,
+)
 from comotion.model import Model
 from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
 from comotion.systems.shape import DataShape, coordinates, state_layout
@@ -47,7 +55,7 @@ def build(config: SystemConfig, shape: DataShape, *, key: Key) -> Model:
         property_encoder=_property_encoder(config, layout, observed, key=key_properties),
         dynamics=_dynamics(config, layout, shape.objects, key=key_dynamics),
         integrator=_integrator(config),
-        disturbance=undisturbed(layout),
+        process_noise=_process_noise(config, layout),
         observation=_observation(config, layout, observed, key=key_decoder),
         gives_properties=config.properties == "observed",
     )
@@ -76,8 +84,12 @@ def _dynamics(config: SystemConfig, layout: Layout, objects: int, *, key: Key) -
         function=like_pair,
     )
     return InteractingDynamics(
-        alone=kind.build(alone.in_size, alone.out_size, alone_capacity, key=key_alone),
-        pair=like_pair(pair.in_size, pair.out_size, key_pair),
+        alone=kind.build(
+            alone.in_size, alone.out_size, _needed(alone_capacity, alone.out_size), key=key_alone
+        ),
+        pair=kind.build(
+            pair.in_size, pair.out_size, _needed(pair_capacity, pair.out_size), key=key_pair
+        ),
         accumulation=ACCUMULATIONS[config.accumulation].build(sizes, key=key_accumulation),
         alone_coordinates=alone,
         pair_coordinates=pair,
@@ -85,6 +97,12 @@ def _dynamics(config: SystemConfig, layout: Layout, objects: int, *, key: Key) -
         layout=layout,
         order=config.order,
     )
+
+
+def _needed(capacity: Capacity, outputs: int) -> Capacity:
+    """A function that says nothing needs next to nothing."""
+    small = dataclasses.replace(capacity, inducing=1, hidden=1, fourier_features=1)
+    return capacity if outputs else small
 
 
 def _joint_function(
@@ -122,6 +140,8 @@ def _capacities(config: SystemConfig, layout: Layout) -> tuple[Capacity, Capacit
 
 
 def _graph(config: SystemConfig) -> AbstractGraph:
+    if config.pair == "none":
+        return EmptyGraph()
     if config.nearest == 0 and math.isinf(config.radius):
         return GivenGraph()
     return NearestGraph(config.nearest or None, config.radius)
@@ -131,11 +151,17 @@ def _integrator(config: SystemConfig) -> AbstractIntegrator:
     return Jumps() if config.time == "discrete" else FixedSteps(config.substeps)
 
 
+def _process_noise(config: SystemConfig, layout: Layout) -> AbstractProcessNoise:
+    return body_noise(layout.spatial) if config.process_noise == "body" else no_noise(layout)
+
+
 def _encoder(
     config: SystemConfig, shape: DataShape, layout: Layout, *, key: Key
 ) -> AbstractInitialStateEncoder:
     if config.encoder == "smoother":
         return smoothing_encoder(layout, frames=config.encoder_frames)
+    if config.encoder == "filter":
+        return origin_filter(layout.spatial, frames=config.encoder_frames)
     return recurrent_encoder(
         layout,
         len(shape.features),

@@ -16,6 +16,9 @@ _INFERRED = {"properties": "inferred"}
 DEFAULT = "comotion"
 """What `fit` takes for data that nobody has said anything about."""
 
+MOTION = "motion"
+"""From the last frame seen, with process noise of its own; `identify` adds laws to it."""
+
 _FOR_PEOPLE = {
     "scaling": "units",
     "pair": "radial",
@@ -25,8 +28,22 @@ _FOR_PEOPLE = {
     "fourier_features": 96,
 }
 
+_MOTION = {
+    "scaling": "units",
+    "encoder": "filter",
+    "encoder_frames": 10,
+    "process_noise": "body",
+    "alone": "none",
+    "pair": "none",
+    "inducing_alone": 60,
+    "inducing_pair": 60,
+    "fourier_features": 64,
+}
+"""How people, animals and machines move: from the last frame seen, with noise of their own."""
+
 SYSTEMS: dict[str, dict[str, Any]] = {
     DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE,
+    MOTION: _GP | _STRUCTURED | _MOTION,
     "NODE": _NN | _JOINT,
     "NODE-L": _NN | _JOINT | _LATENT,
     "NODE-8": _NN | _JOINT | {"latent": 8, "decoder": "linear"},

@@ -1,8 +1,8 @@
 """After training: how much the law leaves open, chosen by how well forecasts score.
 
 One law, drawn and followed for long, is surer than it should be: the bound asks only how likely
-the data are under each draw, and gets narrower draws for it. So the size of the disturbance
-(`integrate.disturbed`) is not learned with the rest but chosen afterwards, by the continuous
+the data are under each draw, and gets narrower draws for it. So the size of the process noise
+(`integrate.process_noise`) is not learned with the rest but chosen afterwards, by the continuous
 ranked probability score of whole forecasts, which is best where spread and error agree.
 """
 
@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from comotion._types import FAST, Key
 from comotion.config import RunConfig
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
+from comotion.integrate import StateNoise
 from comotion.model import Model
 from comotion.predict.fitted import CANDIDATES, draw_chunks
 from comotion.predict.start import Search
@@ -26,18 +27,18 @@ MOST_FRAMES = 100
 DRAWS = 10
 SHARES = (0.4, 0.8, 1.2, 1.6, 2.0)
 STEADY = (0.1, 0.2, 0.4, 0.8)
-"""Of the spread of what is disturbed, gathered over a whole forecast."""
+"""Of the spread of what the noise acts on, gathered over a whole forecast."""
 SEEN = 0.999
 
 
 def calibrate(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Model:
-    """The model with the disturbance under which it forecasts windows of the data best.
+    """The model with the process noise under which it forecasts windows of the data best.
 
     Either kind is tried alone, then the other kind beside the better one: both widen a forecast,
     so whichever came first would do the work of both.
     """
     trial = _trial(config, dataset, key=key)
-    none = disturbed(model, most=largest_seen(model, dataset))
+    none = with_noise(model, most=largest_seen(model, dataset))
     unit = _unit(trial)
     rungs = {"share": SHARES, "steady": tuple(unit * step for step in STEADY)}
     start = (none, trial.score(none))
@@ -86,17 +87,18 @@ def _trial(config: RunConfig, dataset: Dataset, *, key: Key) -> Trial:
 
 
 def _unit(trial: Trial) -> float:
-    """A steady disturbance that gathers one spread over the forecast."""
+    """Steady noise that gathers one spread over the forecast."""
     seconds = float(jnp.max(trial.excerpts.window.times))
     return float(np.mean(trial.spread)) / max(seconds, 1e-30) ** 0.5
 
 
 def largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
-    """Of what is disturbed, a few outliers left out; endless where it is not observed as it is."""
-    disturbance, windows = model.disturbance, dataset.windows
-    if model.dynamics.layout.hidden or windows.values.shape[-1] < disturbance.end:
-        return disturbance.most
-    entries = slice(disturbance.begin, disturbance.end)
+    """Of what the noise acts on, a few outliers left out; endless where it is not observed."""
+    noise, windows = model.process_noise, dataset.windows
+    assert isinstance(noise, StateNoise)
+    if model.dynamics.layout.hidden or windows.values.shape[-1] < noise.stop:
+        return noise.most
+    entries = slice(noise.first, noise.stop)
     whole = np.all(np.asarray(windows.present)[..., entries], axis=-1)
     sizes = np.linalg.norm(np.asarray(windows.values)[..., entries][whole], axis=-1)
     return jnp.asarray(np.quantile(sizes, SEEN) if sizes.size else np.inf, FAST)
@@ -107,7 +109,7 @@ def _climb(
 ) -> tuple[Model, float]:
     """From small amounts to large ones, until it gets worse."""
     for amount in rungs:
-        candidate = disturbed(best, **{kind: jnp.asarray(amount, FAST)})
+        candidate = with_noise(best, **{kind: jnp.asarray(amount, FAST)})
         found = trial.score(candidate)
         if found >= score:
             break
@@ -115,6 +117,6 @@ def _climb(
     return best, score
 
 
-def disturbed(model: Model, **amounts: Array) -> Model:
-    disturbance = dataclasses.replace(model.disturbance, **amounts)
-    return dataclasses.replace(model, disturbance=disturbance)
+def with_noise(model: Model, **amounts: Array) -> Model:
+    noise = dataclasses.replace(model.process_noise, **amounts)
+    return dataclasses.replace(model, process_noise=noise)

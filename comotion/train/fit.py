@@ -15,9 +15,10 @@ from comotion.data.reading import read
 from comotion.data.scaling import fit_scaling
 from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
-from comotion.data.windows import Dataset, to_dataset
+from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
 from comotion.initialise import initialise
+from comotion.integrate import StateNoise
 from comotion.predict import FittedModel
 from comotion.systems import DEFAULT, build, check_same_columns, data_shape, system
 from comotion.train.ahead import compiling_steps
@@ -93,13 +94,13 @@ def fit(
         if folder is not None:
             state = folder.restore(state, identity)
         state = as_first_process(state)
-        held_out = None if valid is None else to_dataset(valid, fitted.scaling)
+        held_out = None if valid is None else training_set(valid, fitted)
         loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
         loop.save()
         try:
             loop.run(key=key_train)
             model = on_one(loop.state.model)
-            if config.recipe.calibration:
+            if config.recipe.calibration and isinstance(model.process_noise, StateNoise):
                 watcher.say("compiling, and calibrating")
                 judged = dataset if held_out is None else held_out
                 model = calibrate(model, config, judged, key=key_calibrate)
@@ -133,7 +134,17 @@ def untrained(
     scaling = fit_scaling(train, config.system.scaling)
     summary = summarise(train, config.system.encoder_frames)
     model = build(config.system, shape, key=key)
-    return FittedModel(model, scaling, summary, shape, config), to_dataset(train, scaling)
+    fitted = FittedModel(model, scaling, summary, shape, config)
+    return fitted, training_set(train, fitted)
+
+
+def training_set(data: Trajectories, fitted: FittedModel) -> Dataset:
+    """The data in the model's units, and what the scores of its forecasts are measured in."""
+    dataset = to_dataset(data, fitted.scaling)
+    stages = fitted.config.recipe.stages
+    horizon = max((stage.horizon for stage in stages if stage.objective == "score"), default=0)
+    spatial = fitted.model.dynamics.layout.spatial
+    return with_straight_line(dataset, spatial, horizon) if horizon else dataset
 
 
 def _has_started(folder: RunFolder | None) -> bool:

@@ -13,13 +13,12 @@ from comotion.config import RunConfig, Stage
 from comotion.data.windows import Dataset
 from comotion.functions import SparseGP
 from comotion.model import Model
-from comotion.objective import Bound
 from comotion.train.folder import RunFolder
 from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
     StepInfo,
     TrainState,
-    held_out_likelihood,
+    held_out_figure,
     learning_rate,
     step_plan,
     train_step,
@@ -68,7 +67,7 @@ class Loop:
         watching = step_plan(self.config, stage, self.train if self.valid is None else self.valid)
         self.state = everywhere(self.state, plan.mesh)
         train, valid = everywhere((self.train, self.valid), plan.mesh)
-        self.watcher.say(f"compiling for windows of {plan.horizon} frames")
+        self.watcher.say(f"compiling for windows of {plan.frames} frames")
         for number in range(done, stage.iterations):
             rate = learning_rate(stage, number)
             self.state, info = train_step(
@@ -78,8 +77,9 @@ class Loop:
                 self._stop_if_lost(stage)
                 row = _row(info, begin + number + 1, stage, rate)
                 if valid is not None and number % VALIDATE_EVERY == 0:
-                    likelihood = held_out_likelihood(self.state.model, valid, key_valid, watching)
-                    row["valid_log_likelihood"] = float(likelihood)
+                    name = "score" if stage.objective == "score" else "log_likelihood"
+                    found = held_out_figure(self.state.model, valid, key_valid, watching)
+                    row[f"valid_{name}"] = float(found)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()
@@ -114,18 +114,10 @@ def _begins(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, int]]:
 
 
 def _row(info: StepInfo, iteration: int, stage: Stage, rate: float) -> Figures:
-    """Terms of the bound per observed value."""
-    bound: Bound = jax.tree.map(lambda term: term / info.bound.observations, info.bound)
-    functions = {f"kl_{name}": float(term) for name, term in bound.kl_functions.items()}
     return {
         "iteration": iteration,
         "horizon": stage.horizon,
-        "elbo": float(bound.elbo),
-        "log_likelihood": float(bound.log_likelihood),
-        "kl_initial": float(bound.kl_initial),
-        "kl_properties": float(bound.kl_properties),
-        "kl_functions": float(jnp.sum(jnp.stack(list(bound.kl_functions.values())))),
-        **functions,
+        **{name: float(value) for name, value in info.figures.items()},
         "gradient_norm": float(info.gradient_norm),
         "learning_rate": rate,
         "time": time.time(),

@@ -74,15 +74,11 @@ class ProgressBar:
         self.bar.console.print(sentence)
 
     def show(self, stage: Stage, row: Figures) -> None:
-        figures = (
-            f"bound {row['elbo']:.3f} = fit {row['log_likelihood']:.3f}"
-            f" - start {row['kl_initial']:.3f} - functions {row['kl_functions']:.3f}"
-        )
         self.bar.update(
             self.task,
             completed=self._work_done(stage, int(row["iteration"])),
             description=f"horizon {stage.horizon}",
-            figures=figures,
+            figures=in_words(row),
         )
 
     def close(self) -> None:
@@ -96,3 +92,13 @@ class ProgressBar:
             done += earlier.iterations * earlier.horizon
             before += earlier.iterations
         return done + (iteration - before) * stage.horizon
+
+
+def in_words(row: Figures) -> str:
+    """The figures that are climbed."""
+    if "score" in row:
+        return f"error of forecasts {row['score']:.3f} of a straight line's"
+    return (
+        f"bound {row['elbo']:.3f} = fit {row['log_likelihood']:.3f}"
+        f" - start {row['kl_initial']:.3f} - functions {row['kl_functions']:.3f}"
+    )

@@ -69,7 +69,24 @@ def _kind(system: SystemConfig) -> Kind:
     return "closed form" if summed and system.properties != "inferred" else "process"
 
 
-RECIPES = {"paper": paper, "short": short}
+def now(system: SystemConfig) -> Recipe:
+    """For forecasts from the last frame seen: a start from the data, then the score of forecasts.
+
+    A law of its own wants more steps than the sizes of noise.
+    """
+    steps = 300 if (system.alone, system.pair) == ("none", "none") else 500
+    return Recipe(
+        name="now",
+        stages=(Stage(12, steps, 2e-2, decay="cosine", objective="score"),),
+        windows=24,
+        draws=8,
+        regression=True,
+        clip=1.0,
+        kernel_rate=0.1,
+    )
+
+
+RECIPES = {"paper": paper, "short": short, "now": now}
 
 
 def recipe(name: str, system: SystemConfig, *, velocities_seen: bool = False) -> Recipe:

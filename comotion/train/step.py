@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -13,8 +14,9 @@ from comotion._types import Key
 from comotion.backend.devices import mesh_for
 from comotion.config import RunConfig, Stage
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
+from comotion.encode import OriginFilter
 from comotion.model import Model
-from comotion.objective import Bound, evidence_bound
+from comotion.objective import Bound, evidence_bound, forecast_score
 from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
 
 LAST_RATE = 0.02
@@ -25,7 +27,8 @@ SLOW = {"kernel", "inducing_inputs", "property_encoder"}
 class StepPlan:
     """What is fixed while a step is compiled: one plan, one compilation."""
 
-    horizon: int
+    objective: Literal["bound", "score"]
+    frames: int
     opening: int
     windows: int
     draws: int
@@ -44,18 +47,20 @@ class TrainState(eqx.Module):
 
 
 class StepInfo(eqx.Module):
-    """What one step reports."""
+    """What one step reports; the figures are per observed value."""
 
-    bound: Bound
+    figures: dict[str, Float[Array, ""]]
     gradient_norm: Float[Array, ""]
     finite: Bool[Array, ""]
 
 
 def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
-    recipe, frames = config.recipe, train.windows.times.shape[1]
+    recipe, there = config.recipe, train.windows.times.shape[1]
+    seen = config.system.encoder_frames if stage.objective == "score" else 0
     return StepPlan(
-        horizon=min(stage.horizon, frames),
-        opening=min(config.system.property_frames, frames),
+        objective=stage.objective,
+        frames=min(seen + stage.horizon, there),
+        opening=min(config.system.property_frames, there),
         windows=recipe.windows,
         draws=recipe.draws,
         clip=recipe.clip,
@@ -78,18 +83,17 @@ def train_step(
     learning_rate: Float[Array, ""],
     plan: StepPlan,
 ) -> tuple[TrainState, StepInfo]:
-    """Follows the gradient of the bound per observed value; a step that is not finite is skipped.
+    """Follows the gradient of the objective; a step that is not finite is skipped.
 
     The key of an iteration depends on its number only, so a resumed run takes the same steps.
     """
-    key_batch, key_bound = jax.random.split(jax.random.fold_in(key, state.iteration))
-    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
+    key_batch, key_objective = jax.random.split(jax.random.fold_in(key, state.iteration))
 
-    def loss(model: Model) -> tuple[Float[Array, ""], Bound]:
-        bound = _bound(model, batch, dataset, plan, key=key_bound)
-        return -bound.elbo / jnp.maximum(bound.observations, 1.0), bound
+    def loss(model: Model) -> tuple[Float[Array, ""], dict[str, Array]]:
+        figures = _figures(model, dataset, plan, key_batch, key_objective)
+        return figures["score"] if plan.objective == "score" else -figures["elbo"], figures
 
-    (_, bound), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
+    (_, figures), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
     norm = gradient_norm(gradient)
     finite = jnp.isfinite(norm)
     rates = _rates(gradient, learning_rate, plan.kernel_rate)
@@ -100,26 +104,57 @@ def train_step(
         state.iteration + 1,
         jnp.where(finite, 0, state.skipped + 1),
     )
-    return after, StepInfo(bound, norm, finite)
+    return after, StepInfo(figures, norm, finite)
 
 
 @eqx.filter_jit
-def held_out_likelihood(
-    model: Model, dataset: Dataset, key: Key, plan: StepPlan
-) -> Float[Array, ""]:
-    """Of data the model is not trained on, per observed value, at the horizon of the plan.
+def held_out_figure(model: Model, dataset: Dataset, key: Key, plan: StepPlan) -> Float[Array, ""]:
+    """On data the model is not trained on: their likelihood per value, or the score of forecasts.
 
     No divergence is in it: those of a bound say what training has cost, not how well it forecasts.
     """
-    key_batch, key_bound = jax.random.split(key)
-    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=key_batch)
-    bound = _bound(model, batch, dataset, plan, key=key_bound)
-    return bound.log_likelihood / jnp.maximum(bound.observations, 1.0)
+    figures = _figures(model, dataset, plan, *jax.random.split(key))
+    return figures["score" if plan.objective == "score" else "log_likelihood"]
 
 
-def _bound(model: Model, batch: Excerpt, dataset: Dataset, plan: StepPlan, *, key: Key) -> Bound:
+def _figures(
+    model: Model, dataset: Dataset, plan: StepPlan, key_batch: Key, key_objective: Key
+) -> dict[str, Array]:
+    batch = sample_excerpts(dataset, plan.frames, plan.opening, plan.windows, key=key_batch)
+    if plan.objective == "score":
+        return {"score": _score(model, batch, dataset, plan, key=key_objective)}
     sequences = len(dataset)
-    return evidence_bound(model, batch, sequences, draws=plan.draws, key=key, mesh=plan.mesh)
+    return _terms(
+        evidence_bound(model, batch, sequences, draws=plan.draws, key=key_objective, mesh=plan.mesh)
+    )
+
+
+def _score(
+    model: Model, batch: Excerpt, dataset: Dataset, plan: StepPlan, *, key: Key
+) -> Float[Array, ""]:
+    """In units of what a straight line from the last step is off by at each lead."""
+    assert isinstance(model.encoder, OriginFilter)
+    assert dataset.straight_line is not None
+    seen = model.encoder.frames
+    scale = dataset.straight_line[: plan.frames - seen]
+    return forecast_score(
+        model, batch.window, scale, draws=plan.draws, key=key, mesh=plan.mesh
+    ).mean
+
+
+def _terms(bound: Bound) -> dict[str, Array]:
+    """Per observed value."""
+    per_value = jnp.maximum(bound.observations, 1.0)
+    divergences = {f"kl_{name}": term for name, term in bound.kl_functions.items()}
+    terms = {
+        "elbo": bound.elbo,
+        "log_likelihood": bound.log_likelihood,
+        "kl_initial": bound.kl_initial,
+        "kl_properties": bound.kl_properties,
+        "kl_functions": jnp.sum(jnp.stack(list(divergences.values()))),
+        **divergences,
+    }
+    return {name: term / per_value for name, term in terms.items()}
 
 
 def learning_rate(stage: Stage, done: int) -> float:

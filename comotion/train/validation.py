@@ -5,7 +5,7 @@ from comotion.backend.keys import key_for
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import to_dataset
 from comotion.predict import FittedModel
-from comotion.train.step import held_out_likelihood, step_plan
+from comotion.train.step import held_out_figure, step_plan
 
 
 def held_out_log_likelihood(fitted: FittedModel, data: Trajectories, *, seed: int = 0) -> float:
@@ -13,4 +13,4 @@ def held_out_log_likelihood(fitted: FittedModel, data: Trajectories, *, seed: in
     dataset = to_dataset(data, fitted.scaling)
     plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
     model, dataset = everywhere((fitted.model, dataset), plan.mesh)
-    return float(held_out_likelihood(model, dataset, key_for("held out", seed), plan))
+    return float(held_out_figure(model, dataset, key_for("held out", seed), plan))

@@ -178,7 +178,7 @@ def test_gradients_reach_every_parameter_of_every_part(case):
         "observation": slope_of_likelihood(model.observation, window, states),
     }
     leaves = jax.tree.leaves_with_path(eqx.filter(slopes, eqx.is_inexact_array))
-    without = eqx.tree_at(lambda m: m.disturbance, model, None)  # calibrated, not trained
+    without = eqx.tree_at(lambda m: m.process_noise, model, None)  # calibrated, not trained
     trained = jax.tree.leaves(eqx.filter(without, eqx.is_inexact_array))
     assert len(leaves) == len(trained)
     sizes = {jax.tree_util.keystr(path): float(jnp.abs(leaf).max()) for path, leaf in leaves}

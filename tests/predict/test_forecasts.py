@@ -9,7 +9,7 @@ import pytest
 from comotion._types import FAST
 from comotion.backend.devices import on_one
 from comotion.data import BadInput, Trajectories
-from comotion.train.calibrate import disturbed
+from comotion.train.calibrate import with_noise
 
 
 def changed(data: Trajectories, **arrays) -> Trajectories:
@@ -62,7 +62,7 @@ def test_models_that_differ_in_numbers_share_one_program(fitted, make_walks, dra
     data = make_walks()
     fitted.predict(data, draws=draws)
     trained = on_one(fitted.model)
-    for model in (trained, disturbed(trained, share=jnp.asarray(0.5, FAST))):
+    for model in (trained, with_noise(trained, share=jnp.asarray(0.5, FAST))):
         replace(fitted, model=model).predict(data, draws=draws)
     assert compiled.count("jit(_some_draws)") <= 1
 

@@ -67,7 +67,7 @@ def drawn(model: Model, excerpt: Excerpt, belief: Belief, candidates: int) -> np
     @eqx.filter_jit
     @jax.vmap
     def draw(key):
-        beliefs = Beliefs(belief, None)
+        beliefs = Beliefs(belief, None, model.observation.noise_variance)
         return search.draw_start(model, StraightOn(), beliefs, excerpt, key=key).initial
 
     return np.asarray(draw(jax.random.split(KEY, DRAWS)))

@@ -4,7 +4,7 @@ import pytest
 
 from comotion.config import SystemConfig
 from comotion.errors import BadInput
-from comotion.systems import DEFAULT, FORMS, SYSTEMS, system
+from comotion.systems import DEFAULT, FORMS, MOTION, SYSTEMS, system
 from comotion.train import fit
 
 PAPER = [
@@ -15,7 +15,7 @@ PAPER = [
 
 
 def test_every_name_of_the_paper_is_there():
-    assert list(SYSTEMS) == [DEFAULT, *PAPER]
+    assert list(SYSTEMS) == [DEFAULT, MOTION, *PAPER]
 
 
 def test_what_fit_takes_by_itself_is_for_data_in_any_unit_and_from_any_side():
@@ -74,7 +74,7 @@ def test_any_part_of_a_named_system_can_be_changed():
 def test_a_name_that_is_not_there_is_refused_with_all_that_are(name):
     with pytest.raises(BadInput) as error:
         system(name)
-    assert f"there is no system '{name}': choose one of comotion, NODE, NODE-L" in str(error.value)
+    assert f"there is no system '{name}': choose one of comotion, motion, NODE" in str(error.value)
     assert "optionally followed by /without-globals, /with-globals" in str(error.value)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from comotion.config import Recipe, Stage
 from comotion.data.windows import Dataset, Excerpt
+from comotion.integrate import StateNoise
 from comotion.model import Start
 from comotion.simulate import springs
 from comotion.train.calibrate import calibrate
@@ -33,7 +34,7 @@ def prepared():
 def told_by(model, dataset: Dataset, share: float, steady: float) -> Dataset:
     """What would be seen if the model were right, and the law left this much open."""
     amounts = (jnp.asarray(share, jnp.float32), jnp.asarray(steady, jnp.float32))
-    model = eqx.tree_at(lambda m: (m.disturbance.share, m.disturbance.steady), model, amounts)
+    model = eqx.tree_at(lambda m: (m.process_noise.share, m.process_noise.steady), model, amounts)
     field = model.dynamics.draw(key=jax.random.key(1))
     windows = dataset.windows
 
@@ -42,7 +43,7 @@ def told_by(model, dataset: Dataset, share: float, steady: float) -> Dataset:
         initial = model.encode(excerpt).initial.draw(key=key)
         start = Start(initial, window.properties)
         pushes = jax.random.fold_in(key, 0)
-        return model.follow_disturbed(field, start, window, window.grid, key=pushes)
+        return model.follow_noisy(field, start, window, window.grid, key=pushes)
 
     keys = jax.random.split(jax.random.key(2), len(dataset))
     states = eqx.filter_jit(jax.vmap(one))(windows, keys)
@@ -55,16 +56,18 @@ def test_the_share_that_made_the_data_is_found_again(prepared, share):
     """The step of the ladder is a quarter; it may miss by one."""
     model, dataset = prepared
     told = told_by(model, dataset, share, 0.0)
-    found = calibrate(model, CONFIG, told, key=jax.random.key(2)).disturbance
+    found = calibrate(model, CONFIG, told, key=jax.random.key(2)).process_noise
+    assert isinstance(found, StateNoise)
     assert abs(float(found.share) - share) <= 0.26
     assert float(found.steady) <= 0.1
     speeds = np.linalg.norm(np.asarray(told.windows.values)[..., 2:], axis=-1)
     assert np.quantile(speeds, 0.99) <= float(found.most) <= speeds.max()
 
 
-def test_a_steady_disturbance_is_found_again(prepared):
+def test_steady_noise_is_found_again(prepared):
     model, dataset = prepared
     found = calibrate(
         model, CONFIG, told_by(model, dataset, 0.0, 0.5), key=jax.random.key(2)
-    ).disturbance
+    ).process_noise
+    assert isinstance(found, StateNoise)
     assert 0.2 < float(found.steady) < 1.0

@@ -19,12 +19,13 @@ from comotion.backend.devices import everywhere
 from comotion.config import Recipe, Stage, read_toml
 from comotion.data.windows import sample_excerpts, to_dataset
 from comotion.errors import BadInput
+from comotion.integrate import StateNoise
 from comotion.objective import evidence_bound
 from comotion.train import fit
 from comotion.train import loop as loop_module
 from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
-from comotion.train.step import held_out_likelihood, step_plan
+from comotion.train.step import held_out_figure, step_plan
 
 TINY_PARTS = {
     "inducing_alone": 8,
@@ -76,8 +77,9 @@ def test_a_reloaded_model_predicts_the_same_numbers(finished, balls):
     before, after = (m.predict(balls[:2], draws=2, seed=3) for m in (fitted, loaded))
     np.testing.assert_array_equal(before.observation.values, after.observation.values)
     assert loaded.config == fitted.config
-    assert eqx.tree_equal(loaded.model.disturbance, fitted.model.disturbance)
-    assert np.isfinite(loaded.model.disturbance.most), "calibrated at the end"
+    assert eqx.tree_equal(loaded.model.process_noise, fitted.model.process_noise)
+    assert isinstance(loaded.model.process_noise, StateNoise)
+    assert np.isfinite(loaded.model.process_noise.most), "calibrated at the end"
 
 
 def test_an_interrupted_run_keeps_what_it_learned_and_resumes_to_the_same_file(
@@ -228,11 +230,11 @@ def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(fin
     dataset, key = to_dataset(balls[:4], fitted.scaling), jax.random.key(0)
     plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
     keys = jax.random.split(key)
-    batch = sample_excerpts(dataset, plan.horizon, plan.opening, plan.windows, key=keys[0])
+    batch = sample_excerpts(dataset, plan.frames, plan.opening, plan.windows, key=keys[0])
     bound = eqx.filter_jit(evidence_bound)(fitted.model, batch, 4, draws=plan.draws, key=keys[1])
     divergences = bound.kl_initial + bound.kl_properties + sum(bound.kl_functions.values())
     expected = (bound.elbo + divergences) / bound.observations
-    got = held_out_likelihood(*everywhere((fitted.model, dataset), plan.mesh), key, plan)
+    got = held_out_figure(*everywhere((fitted.model, dataset), plan.mesh), key, plan)
     assert float(got) == pytest.approx(float(expected), rel=1e-4)
 
 

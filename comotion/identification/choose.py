@@ -1,0 +1,134 @@
+"""Forward selection: each round keeps the structure that forecasts held-out frames best."""
+
+import time
+from typing import Any, Literal
+
+from comotion.config import Recipe, Stage
+from comotion.data import Trajectories, read
+from comotion.errors import BadInput
+from comotion.identification.structures import NULL, Structure, beside, rounds
+from comotion.identification.verdict import Identification, Trial, gain_over
+from comotion.scoring import Evaluation
+from comotion.scoring.at_origins import evaluate_at, forecast_at
+from comotion.scoring.rolling import Origins, Protocol, roll
+from comotion.train import fit
+from comotion.train.plan import plan
+from comotion.train.progress import Silent, Watcher
+
+Effort = Literal["quick", "best"]
+STEPS = {"quick": 150, "best": 500}
+"""Training steps of each structure."""
+SEEN = 10
+LONGEST = 50
+MOST_ORIGINS = 200
+DRAWS = 50
+
+
+def identify(
+    data: Any,
+    *,
+    valid: Any = None,
+    horizon: int | None = None,
+    seen: int = SEEN,
+    effort: Effort = "quick",
+    time_limit: float | None = None,
+    seed: int = 0,
+    watcher: Watcher | None = None,
+) -> Identification:
+    """Which laws do these objects obey, if any? Printed, the answer is a table with sentences.
+
+    Structures are fitted to the data but for their end (or `valid`) and judged by forecasts of
+    `horizon` frames from the last of `seen` frames there, beside constant velocity, a Kalman
+    filter and climatology. One is kept only if it is better than what was there before beyond
+    chance; so without a law to be found the answer is none.
+
+    Rarely needed: `effort` "best" trains longer; after `time_limit` seconds nothing new is tried.
+    """
+    planned = plan(
+        read(data),
+        valid=None if valid is None else read(valid),
+        system="motion",
+        parts={},
+    )
+    train, held_out = planned.train, planned.valid
+    if held_out is None:
+        raise BadInput(
+            f"{planned.sentences[-1]}; without held-out data nothing can be said about their law"
+        )
+    protocol = _protocol(train, held_out, seen, horizon)
+    origins = roll(held_out, protocol)
+    tell = Silent() if watcher is None else watcher
+    until = float("inf") if time_limit is None else time.monotonic() + time_limit
+    run = _Run(train, held_out, origins, protocol, effort, seed, tell)
+    best = run.trial(NULL, None)
+    trials, skipped = [best], {}
+    objects = train.values.shape[2]
+    for structures in rounds(objects):
+        tried = []
+        for addition in structures:
+            structure = beside(best.structure, addition, objects)
+            if time.monotonic() > until:
+                skipped[structure.name] = "the time limit was reached"
+                continue
+            tried.append(run.trial(structure, best.evaluation))
+        trials += tried
+        better = [trial for trial in tried if trial.helps]
+        best = min(better, key=lambda trial: trial.crps, default=best)
+    return Identification(tuple(trials), best, skipped)
+
+
+class _Run:
+    """What all trials share."""
+
+    def __init__(
+        self,
+        train: Trajectories,
+        held_out: Trajectories,
+        origins: Origins,
+        protocol: Protocol,
+        effort: Effort,
+        seed: int,
+        watcher: Watcher,
+    ):
+        self.train, self.held_out, self.origins = train, held_out, origins
+        self.protocol, self.effort, self.seed, self.watcher = protocol, effort, seed, watcher
+
+    def trial(self, structure: Structure, before: Evaluation | None) -> Trial:
+        self.watcher.say(f"trying: {structure.name} ({structure.claim})")
+        model = fit(
+            self.train,
+            valid=self.held_out,
+            system="motion",
+            recipe=score_recipe(self.protocol.horizon, STEPS[self.effort]),
+            seed=self.seed,
+            progress=False,
+            encoder_frames=self.protocol.seen,
+            **structure.parts,
+        )
+        predicted = forecast_at(model, self.origins, draws=DRAWS, seed=self.seed + 1)
+        found = evaluate_at(structure.name, predicted, self.origins, self.train, self.protocol)
+        return Trial(structure, model, found, None if before is None else gain_over(found, before))
+
+
+def score_recipe(horizon: int, steps: int) -> Recipe:
+    """A start from the data, then the score of forecasts of `horizon` frames."""
+    return Recipe(
+        name="now",
+        stages=(Stage(horizon, steps, 2e-2, decay="cosine", objective="score"),),
+        windows=24,
+        draws=8,
+        regression=True,
+        clip=1.0,
+        kernel_rate=0.1,
+    )
+
+
+def _protocol(
+    train: Trajectories, held_out: Trajectories, seen: int, horizon: int | None
+) -> Protocol:
+    """As many frames ahead as the shorter of both parts allows, up to a limit."""
+    frames = int(min(train.lengths.max(), held_out.lengths.max()))
+    seen = max(2, min(seen, frames // 2))
+    longest = frames - seen
+    horizon = min(LONGEST if horizon is None else horizon, longest)
+    return Protocol(seen, max(1, horizon), seen_share=0.5, most_origins=MOST_ORIGINS)

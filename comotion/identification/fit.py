@@ -1,0 +1,50 @@
+"""Fit without saying what: the structure is identified first."""
+
+from typing import Any
+
+from comotion.config import SystemConfig
+from comotion.identification.choose import STEPS, Effort, identify, score_recipe
+from comotion.predict import FittedModel
+from comotion.train import fit as fit_system
+
+
+def fit(
+    train: Any,
+    *,
+    system: str | SystemConfig | None = None,
+    effort: Effort = "quick",
+    time_limit: float | None = None,
+    **options: Any,
+) -> FittedModel:
+    """Learn f_s and f_b from trajectories, or from whatever `read` takes: a frame, a path, arrays.
+
+    Without `system`, `identify` tries which laws forecast the held-out end best, prints what it
+    found, and the best is trained: never worse there than going straight on. `system` is a name
+    from `comotion systems` or a config; further arguments change single parts (`order=2`,
+    `inducing_pair=100`). With `out`, the run is kept in a folder, and `resume=True` continues an
+    interrupted one. Ctrl-C stops early and returns what was learned so far.
+
+    Rarely needed: `effort` "best" and `time_limit` (seconds) are for the search; `valid`,
+    `hold_out`, `recipe`, `seed`, `out`, `resume`, `progress` and `watcher` for the training.
+    """
+    if system is None and not _says_what(options):
+        found = identify(
+            train,
+            valid=options.get("valid"),
+            effort=effort,
+            time_limit=time_limit,
+            seed=options.get("seed", 0),
+        )
+        print(found)
+        chosen = found.model.config
+        horizon = chosen.recipe.stages[-1].horizon
+        options["recipe"] = score_recipe(horizon, STEPS["best"])
+        system = chosen.system
+    named = {} if system is None else {"system": system}
+    return fit_system(train, **named, **options)
+
+
+def _says_what(options: dict[str, Any]) -> bool:
+    """Whether parts, a recipe or a run to go on with already say what to fit."""
+    about_the_run = {"valid", "hold_out", "seed", "out", "progress", "watcher"}
+    return bool(options.keys() - about_the_run)

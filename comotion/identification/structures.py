@@ -1,0 +1,45 @@
+"""Structures a system may have, in the order in which they are tried."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NEAREST = 8
+"""Neighbours an object hears where there are many."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Parts of the system "motion", and what they say about the world."""
+
+    name: str
+    claim: str
+    parts: Mapping[str, Any]
+
+
+NULL = Structure("no law", "objects go on as they were, with noise of their own", {})
+
+ALONE = (
+    Structure("f_s of speed", "how fast an object is decides how it speeds up", {"alone": "speed"}),
+    Structure("f_s of place", "where an object is decides how it moves", {"alone": "raw"}),
+)
+PAIR = (
+    Structure("f_b between pairs", "objects push each other alike", {"pair": "radial"}),
+    Structure("f_b as seen", "objects react to others that they see", {"pair": "body"}),
+)
+
+
+def beside(base: Structure, addition: Structure, objects: int) -> Structure:
+    """Both structures together."""
+    parts = {**base.parts, **addition.parts}
+    if objects > NEAREST + 1 and "pair" in addition.parts:
+        parts["nearest"] = NEAREST
+    name = addition.name if base is NULL else f"{base.name}, {addition.name}"
+    return Structure(name, addition.claim, parts)
+
+
+def rounds(objects: int) -> Iterator[tuple[Structure, ...]]:
+    """What is tried beside the best structure so far, round by round."""
+    yield ALONE
+    if objects > 1:
+        yield PAIR

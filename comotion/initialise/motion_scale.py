@@ -1,0 +1,119 @@
+"""Filter and process noise before training: by the likelihood of frames and the sizes of steps."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from comotion._types import FAST, Key
+from comotion.data.windows import Dataset, Window, sample_excerpts
+from comotion.encode import OriginFilter
+from comotion.integrate import BodyNoise
+from comotion.model import Model
+
+NOISE_OF_STEP = 0.05
+"""Observation noise to begin with, as a share of a usual step."""
+FASTEST = 0.999
+LEEWAY = 1.5
+MOST_WINDOWS = 100
+FRAMES = 2
+"""Of a window whose likelihood is looked at, for each that a forecast sees."""
+CLIMB = 80
+RATE = 0.1
+
+
+def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
+    """Models without a filter come back as they are."""
+    if not isinstance(model.encoder, OriginFilter):
+        return model
+    windows = dataset.windows
+    usual, fastest, step = _speeds(windows, model.encoder.spatial)
+    noise = jnp.full_like(
+        model.observation.log_noise_variance, 2 * math.log(NOISE_OF_STEP * usual * step)
+    )
+    kinds = noise.shape[0] // model.encoder.spatial
+    if kinds > 1:
+        noise = noise.at[model.encoder.spatial :].set(2 * math.log(NOISE_OF_STEP * usual))
+    accelerated = jnp.asarray(math.log(0.3 * usual / step), FAST)
+    remembered = jnp.asarray(math.log(3 * step), FAST)
+    encoder = eqx.tree_at(
+        lambda e: (e.log_acceleration, e.log_memory), model.encoder, (accelerated, remembered)
+    )
+    encoder, noise = _likeliest(encoder, noise, _some(dataset, model.encoder.frames, key=key))
+    model = eqx.tree_at(
+        lambda m: (m.encoder, m.observation.log_noise_variance), model, (encoder, noise)
+    )
+    if not isinstance(model.process_noise, BodyNoise):
+        return model
+    return eqx.tree_at(
+        lambda m: m.process_noise, model, _noise(model.process_noise, encoder, usual, fastest)
+    )
+
+
+def _noise(noise: BodyNoise, encoder: OriginFilter, usual: float, fastest: float) -> BodyNoise:
+    """As restless along and across the heading as the filter found accelerations to be."""
+    acceleration = float(jnp.exp(encoder.log_acceleration))
+    memory = float(jnp.exp(encoder.log_memory))
+    steady = {
+        "along": jnp.zeros(4, FAST).at[0].set(math.log(0.5 * acceleration)).at[2].set(0.5),
+        "turn": jnp.zeros(4, FAST).at[0].set(math.log(0.5 * acceleration / usual)).at[2].set(0.5),
+        "log_memory": jnp.full(2, math.log(memory), FAST),
+        "log_isotropic": jnp.asarray(math.log(0.1 * acceleration * math.sqrt(memory)), FAST),
+        "log_relaxation": jnp.asarray(math.log(0.1 / memory), FAST),
+        "log_typical": jnp.asarray(math.log(usual), FAST),
+        "most": jnp.asarray(LEEWAY * fastest, FAST),
+    }
+    return eqx.tree_at(
+        lambda n: [getattr(n, name) for name in steady], noise, list(steady.values())
+    )
+
+
+def _speeds(windows: Window, spatial: int) -> tuple[float, float, float]:
+    """The median and nearly the largest speed from frame to frame, and the median step of time."""
+    positions = np.where(windows.present, windows.values, np.nan)[..., :spatial]
+    steps = np.diff(np.asarray(windows.times, np.float64), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        speeds = np.linalg.norm(np.diff(positions, axis=1), axis=-1) / steps[..., None]
+    speeds = speeds[np.isfinite(speeds)]
+    step = float(np.median(steps[steps > 0]))
+    usual = float(np.median(speeds)) if speeds.size else 0.0
+    fastest = float(np.quantile(speeds, FASTEST)) if speeds.size else 0.0
+    floor = 1e-3  # of the unit: data in which nothing moves
+    return max(usual, 1e-2 * fastest, floor), max(fastest, floor), step
+
+
+def _some(dataset: Dataset, seen: int, *, key: Key) -> Window:
+    frames = min(FRAMES * seen, dataset.windows.times.shape[1])
+    return sample_excerpts(dataset, frames, 1, MOST_WINDOWS, key=key).window
+
+
+def _likeliest(
+    encoder: OriginFilter, noise: Float[Array, " O"], windows: Window
+) -> tuple[OriginFilter, Float[Array, " O"]]:
+    """Maximum likelihood of the frames, one program from end to end."""
+    count = float(max(np.sum(windows.present), 1))
+
+    def loss(parts: tuple[OriginFilter, Array]) -> Float[Array, ""]:
+        filtered = jax.vmap(lambda window: parts[0].filtered(window, jnp.exp(parts[1])))(windows)
+        return -jnp.sum(filtered.log_likelihood) / count
+
+    optimiser = optax.adam(RATE)
+
+    def climb(now: tuple, _: None) -> tuple[tuple, None]:
+        parts, state = now
+        slope = jax.grad(loss)(parts)
+        slope = jax.tree.map(lambda g: jnp.where(jnp.isfinite(g), g, 0.0), slope)
+        with jax.numpy_dtype_promotion("standard"):
+            updates, state = optimiser.update(slope, state)
+        return (eqx.apply_updates(parts, updates), state), None
+
+    @eqx.filter_jit
+    def run(parts: tuple[OriginFilter, Array]) -> tuple[OriginFilter, Array]:
+        state = optimiser.init(eqx.filter(parts, eqx.is_array))
+        return jax.lax.scan(climb, (parts, state), length=CLIMB)[0][0]
+
+    return run((encoder, noise))
