@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": "simulate three balls, fit, forecast, score and draw: about two minutes",
     "simulate": "make a data set with a known truth",
     "validate": "check a data file and say what is in it",
+    "identify": "say which laws the objects of a data file obey, if any",
     "fit": "learn from a data file how things move together",
     "predict": "forecast with a fitted model",
     "evaluate": "score a model or a forecast beside forecasts without a model",

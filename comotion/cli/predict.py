@@ -19,7 +19,7 @@ MOST_TIMES = 1_000_000
 
 @dataclass(frozen=True)
 class Options(ReadingOptions):
-    """Forecast with a fitted model from the first frames of every object.
+    """Forecast with a fitted model from the last frames of every object, or from the first ones.
 
     A .nc file keeps every draw: `trajectory` without and `observation` with observation noise,
     ready for xarray and for `comotion evaluate`. A .csv or .parquet file is a long table with one
@@ -27,6 +27,7 @@ class Options(ReadingOptions):
     included (q05 to q95 is the 90 % band).
 
     Examples:
+      comotion predict runs/peds now.csv --horizon 5 --out forecast.csv
       comotion predict runs/balls test.csv --out forecast.nc
       comotion predict runs/balls test.csv --draws 500 --seed 1 --out forecast.parquet
       comotion predict model.safetensors test.csv --times 0:100:0.5 --out longer.nc
@@ -37,6 +38,10 @@ class Options(ReadingOptions):
     """the folder of a run, or a model file"""
     data: Annotated[Positional[Path], arg(metavar="DATA")]
     """a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder of them"""
+    horizon: Annotated[float | None, arg(metavar="TIME", help_behavior_hint="")] = None
+    """forecast so far beyond the origin; without it, from the first frames over the data's times"""
+    origin: Annotated[str | None, arg(metavar="last|first|TIME", help_behavior_hint="")] = None
+    """the last moment that may be seen (default with --horizon: last)"""
     out: Annotated[Path, arg(metavar="FILE")] = Path("forecast.nc")
     """file to write: .nc, .csv or .parquet; an existing one is replaced"""
     draws: Annotated[int, arg(metavar="NUMBER")] = 100
@@ -59,13 +64,29 @@ def run(options: Options) -> int:
     fitted, data = load_model(options.model), options.read(options.data)
     with counting("drawing futures", options.draws, options.quiet) as on_draw:
         forecast = fitted.predict(
-            data, draws=options.draws, times=times, seed=options.seed, on_draw=on_draw
+            data,
+            horizon=options.horizon,
+            origin=parse_origin(options.origin),
+            draws=options.draws,
+            times=times,
+            seed=options.seed,
+            on_draw=on_draw,
         )
     write_forecast(forecast, data, options.out)
     print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
-    if options.out.suffix.lower() == ".nc" and times is None:
+    from_first = times is None and options.horizon is None and options.origin is None
+    if options.out.suffix.lower() == ".nc" and from_first:
         print(f"next: comotion evaluate {options.out} {options.data}")
     return 0
+
+
+def parse_origin(text: str | None) -> str | float | None:
+    if text in (None, "last", "first"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"--origin {text}: write last, first, or a time such as 12.5") from None
 
 
 def parse_times(text: str) -> "np.ndarray":

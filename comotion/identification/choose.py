@@ -1,6 +1,7 @@
 """Forward selection: each round keeps the structure that forecasts held-out frames best."""
 
 import time
+from collections.abc import Callable
 from typing import Any, Literal
 
 from comotion.config import Recipe, Stage
@@ -13,7 +14,6 @@ from comotion.scoring.at_origins import evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
 from comotion.train import fit
 from comotion.train.plan import plan
-from comotion.train.progress import Silent, Watcher
 
 Effort = Literal["quick", "best"]
 STEPS = {"quick": 150, "best": 500}
@@ -22,6 +22,10 @@ SEEN = 10
 LONGEST = 50
 MOST_ORIGINS = 200
 DRAWS = 50
+
+
+def _silently(sentence: str) -> None:
+    pass
 
 
 def identify(
@@ -33,7 +37,7 @@ def identify(
     effort: Effort = "quick",
     time_limit: float | None = None,
     seed: int = 0,
-    watcher: Watcher | None = None,
+    say: Callable[[str], None] = _silently,
 ) -> Identification:
     """Which laws do these objects obey, if any? Printed, the answer is a table with sentences.
 
@@ -42,7 +46,8 @@ def identify(
     filter and climatology. One is kept only if it is better than what was there before beyond
     chance; so without a law to be found the answer is none.
 
-    Rarely needed: `effort` "best" trains longer; after `time_limit` seconds nothing new is tried.
+    Rarely needed: `effort` "best" trains longer; after `time_limit` seconds nothing new is tried;
+    `say` is told what is tried.
     """
     planned = plan(
         read(data),
@@ -57,9 +62,8 @@ def identify(
         )
     protocol = _protocol(train, held_out, seen, horizon)
     origins = roll(held_out, protocol)
-    tell = Silent() if watcher is None else watcher
     until = float("inf") if time_limit is None else time.monotonic() + time_limit
-    run = _Run(train, held_out, origins, protocol, effort, seed, tell)
+    run = _Run(train, held_out, origins, protocol, effort, seed, say)
     best = run.trial(NULL, None)
     trials, skipped = [best], {}
     objects = train.values.shape[2]
@@ -88,13 +92,13 @@ class _Run:
         protocol: Protocol,
         effort: Effort,
         seed: int,
-        watcher: Watcher,
+        say: Callable[[str], None],
     ):
         self.train, self.held_out, self.origins = train, held_out, origins
-        self.protocol, self.effort, self.seed, self.watcher = protocol, effort, seed, watcher
+        self.protocol, self.effort, self.seed, self.say = protocol, effort, seed, say
 
     def trial(self, structure: Structure, before: Evaluation | None) -> Trial:
-        self.watcher.say(f"trying: {structure.name} ({structure.claim})")
+        self.say(f"trying: {structure.name} ({structure.claim})")
         model = fit(
             self.train,
             valid=self.held_out,
