@@ -64,7 +64,6 @@ SPEED = {
     "cores as devices": "sequences shared by the cores",
     "one thread for BLAS": "small factorisations do not wait for threads",
     "polynomials": "cos and exp that a CPU computes a vector at a time",
-    "whole vectors": "inducing inputs without weight fill the last vector of a row",
     "derivative by products": "of distances, instead of sums of differences",
     "pairs asked once": "the two rates of a pair are opposite",
     "sines of one side": "instead of cosines of both sides of a mirrored f_s",
@@ -149,8 +148,6 @@ def turn(name: str) -> None:
 
     if name == "polynomials":
         fast_math._fast_on_cpu = lambda builtin, _, x: builtin(x)
-    if name == "whole vectors":
-        pathwise.VECTOR = 1
     if name == "derivative by products":
         kernels._squared_distances = kernels._plain_distances
     if name == "pairs asked once":

@@ -53,7 +53,7 @@ class Model(eqx.Module):
     def draw_states(
         self, field: AbstractField, beliefs: Beliefs, excerpt: Excerpt, grid: Grid, *, key: Key
     ) -> Float[Array, "K A D"]:
-        """States at the times of `grid` under one drawn law and one draw of the beliefs."""
+        """States at the times of `grid` under one draw of the law and of the beliefs, Eq. (7)."""
         start = self.draw_start(beliefs, excerpt, key=key)
         return self.follow(field, start, excerpt.window, grid)
 
@@ -78,7 +78,7 @@ class Model(eqx.Module):
     def follow(
         self, field: AbstractField, start: "Start", window: Window, grid: Grid
     ) -> Float[Array, "K A D"]:
-        """Where the law leads."""
+        """Where the law leads, Eq. (5)."""
         motion = Motion(field, start.properties, window.neighbours)
         return trajectory(self.integrator, motion, start.initial, grid.times, _known(grid))
 

@@ -61,6 +61,22 @@ def test_every_module_or_class_the_docs_name_exists(page):
         assert re.search(rf"\b{name}\b", source), f"{page} names {name}, which is nowhere"
 
 
+def test_every_attribute_the_notation_names_is_one_of_its_class():
+    found, bases = {}, {}
+    for path in (ROOT / "comotion").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                own = {getattr(getattr(part, "target", part), "id", "") for part in node.body}
+                own |= {getattr(part, "name", "") for part in node.body}
+                found.setdefault(node.name, set()).update(own)
+                bases.setdefault(node.name, set()).update(map(ast.unparse, node.bases))
+    named = re.findall(r"`([A-Z]\w+)\.(\w+)", (ROOT / "docs" / "notation.md").read_text())
+    assert len(named) > 20
+    for kind, attribute in named:
+        line = [kind, *bases[kind]]
+        assert any(attribute in found.get(each, ()) for each in line), f"{kind}.{attribute}"
+
+
 def test_the_map_lists_every_room():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]

@@ -6,7 +6,9 @@ Here rows of all sequences are stacked into one matrix instead, and the backward
 the inputs and computes everything else again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -14,14 +16,25 @@ from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
 Plain = Callable[[Any, Array], Array]
+_SUMMED = ContextVar("summed", default=False)
+
+
+@contextmanager
+def summed_gradients() -> Iterator[None]:
+    """Gradients traced inside are of sums over the batch: never those of single elements."""
+    before = _SUMMED.set(True)
+    try:
+        yield
+    finally:
+        _SUMMED.reset(before)
 
 
 def rowwise(plain: Plain) -> Plain:
     """`plain(parameters, rows)` with the same values, and a derivative in reverse mode only.
 
-    For gradients of a sum over the batch, `grad(vmap(…))`: the gradient of shared parameters is
-    summed over the batch before `vmap` can see it. `vmap(grad(…))` over shared parameters would
-    therefore give every element the sum; give each element parameters of its own there.
+    Shared parameters get a gradient for each element of a batch, as `vmap(grad(…))` asks for.
+    Inside `summed_gradients` it is added up over the batch at once, which is all that a gradient
+    of a sum, `grad(vmap(…))`, needs.
     """
 
     def plain_backward(parameters, rows, cotangent):
@@ -40,7 +53,8 @@ def rowwise(plain: Plain) -> Plain:
     @backward.def_vmap
     def _backward_of_batch(size, batched, parameters, rows, cotangent):
         parameters_batched, rows_batched, cotangent_batched = batched
-        if _any(parameters_batched) or not (rows_batched and cotangent_batched):
+        summed = _SUMMED.get() and rows_batched and cotangent_batched
+        if _any(parameters_batched) or not summed:
             out = _one_by_one(plain_backward, batched)(parameters, rows, cotangent)
             return out, jax.tree.map(lambda _: True, out)
         # Already summed over the batch: that is what the caller would do with it.

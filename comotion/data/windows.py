@@ -82,7 +82,7 @@ def to_dataset(data: Trajectories, scaling: Scaling) -> Dataset:
         properties=jnp.asarray(
             np.nan_to_num(data.static / np.asarray(scaling.property_scale)), FAST
         ),
-        controls=jnp.asarray(np.nan_to_num(data.controls), FAST),
+        controls=jnp.asarray(without_gaps(data), FAST),
         neighbours=jnp.asarray(data.neighbours),
     )
     return Dataset(windows, jnp.asarray(lengths))
@@ -127,6 +127,17 @@ def _straight_errors(
     return np.where(counted, errors, 0.0).sum(axis=(0, 1, 2)) / np.maximum(
         counted.sum(axis=(0, 1, 2)), 1
     )
+
+
+def without_gaps(data: Trajectories) -> Float[np.ndarray, "P N A U"]:
+    """Controls run straight through frames in which they are not known; zero where nobody is."""
+    controls = data.controls.copy()
+    gaps = np.isnan(controls).any(axis=1) & ~np.isnan(controls).all(axis=1)
+    for p, a, u in np.argwhere(gaps):
+        frames, column = data.times[p, : data.lengths[p]], controls[p, : data.lengths[p], a, u]
+        known = np.isfinite(column)
+        controls[p, : len(frames), a, u] = np.interp(frames, frames[known], column[known])
+    return np.nan_to_num(controls)
 
 
 def cut(window: Window, start: Int[Array, ""], horizon: int) -> Window:

@@ -193,7 +193,7 @@ class SparseGP(AbstractRandomFunction):
     def posterior(
         self, x: Float[Array, "N I"]
     ) -> tuple[Float[Array, "N Q"], Float[Array, "Q N N"]]:
-        """Mean and covariance of q(f(x)) in closed form, in 64 bits."""
+        """Mean and covariance of q(f(x)), Eq. (2) with q(U) put in, in 64 bits."""
         exact_x = x.astype(EXACT)
         sigma = jnp.exp(self.log_output_scale.astype(EXACT))
         A = self.whitened_kernel(x)

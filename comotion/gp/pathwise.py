@@ -1,4 +1,8 @@
-"""Matheron's rule: a posterior draw is a prior draw plus a correction at the inducing inputs."""
+"""Decoupled sampling, f ~ p(f | U) in Eq. (7) of the paper, by Matheron's rule.
+
+A posterior draw is a prior draw, of random Fourier features, plus a correction at the inducing
+inputs, whose mean is that of Eq. (2).
+"""
 
 from collections.abc import Callable
 
@@ -14,9 +18,6 @@ from comotion.backend.row_batching import rowwise
 from comotion.gp.features import FourierBasis, fourier_basis
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 from comotion.gp.linalg import safe_cholesky, solve_lower, solve_lower_transposed
-
-VECTOR = 16
-"""Numbers of 32 bits that the widest processors multiply at once."""
 
 
 class PathwiseDraw(eqx.Module):
@@ -88,15 +89,5 @@ def draw_pathwise(
     k_Z = kernel.anchor(exact_Z)
     L = safe_cholesky(k_Z(exact_Z))
     nu = solve_lower_transposed(L, exact_v - solve_lower(L, basis(exact_Z) @ w))
-    draw = PathwiseDraw(basis, (w * sigma).T, *_in_whole_vectors(kernel, exact_Z, (nu * sigma).T))
+    draw = PathwiseDraw(basis, (w * sigma).T, k_Z, (nu * sigma).T)
     return jax.tree.map(lambda leaf: leaf.astype(v.dtype), draw)
-
-
-def _in_whole_vectors(
-    kernel: AbstractKernel, Z: Float[Array, "M I"], weights: Float[Array, "Q M"]
-) -> tuple[AbstractAnchoredKernel, Float[Array, "Q N"]]:
-    """As many inducing inputs as fill the processor's vectors, the added ones without weight: what
-    is left of a row after the last whole vector would be computed number by number."""
-    missing = -Z.shape[0] % VECTOR
-    filled = jnp.pad(Z, ((0, missing), (0, 0)), mode="edge")
-    return kernel.anchor(filled), jnp.pad(weights, ((0, 0), (0, missing)))

@@ -16,6 +16,7 @@ from comotion.initialise.rates import Paths, eventful_rows
 from comotion.model import Model
 
 MOST_ROWS = 10_000
+MOST_SLOPES = 200
 
 
 def with_adapted_functions(model: Model, paths: Paths, *, key: Key) -> Model:
@@ -93,15 +94,18 @@ def _output_sizes(
     sizes: Float[np.ndarray, " R"],
     *actors: Actor,
 ) -> Float[np.ndarray, " Q"]:
-    """Each output is about as large as the rates it contributes to."""
+    """Each output is about as large as the rates it contributes to, on average over actors."""
     if part.out_size == 0:
         return np.zeros(0)
-    example = tuple(jax.tree.map(lambda leaf: leaf[0], actor) for actor in actors)
-    shape = (*part.inputs(*example).shape[:-1], part.out_size)
-    slopes = jax.jit(jax.jacobian(lambda outputs: rates(outputs, *example)))
-    reach = slopes(jnp.ones(shape, FAST))
-    reach = np.abs(np.asarray(reach, np.float64)).reshape(len(sizes), -1, part.out_size)
-    reach = reach.sum(axis=1) + 1e-12  # (R, Q)
+    some = tuple(jax.tree.map(lambda leaf: leaf[:MOST_SLOPES], actor) for actor in actors)
+
+    def slopes(*actors: Actor) -> Float[Array, "R *k Q"]:
+        zero = jnp.zeros((*part.inputs(*actors).shape[:-1], part.out_size), FAST)
+        return jax.jacobian(lambda outputs: rates(outputs, *actors))(zero)
+
+    reach = np.abs(np.asarray(jax.jit(jax.vmap(slopes))(*some), np.float64))
+    reach = reach.reshape(len(reach), len(sizes), -1, part.out_size).sum(axis=2)
+    reach = reach.mean(axis=0) + 1e-12  # (R, Q)
     return np.sqrt((reach * sizes[:, None] ** 2).sum(axis=0) / reach.sum(axis=0))
 
 

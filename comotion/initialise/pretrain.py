@@ -16,6 +16,7 @@ import optax
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import FAST, Key
+from comotion.backend.row_batching import summed_gradients
 from comotion.config import Recipe
 from comotion.data.windows import Excerpt, Window, sample_excerpts
 from comotion.dynamics import Scene
@@ -116,7 +117,8 @@ def _step(
         share = len(shown.measured) / plan.windows
         return matching(model, observed, clean, size, share, found=plan.found, key=key_draw).loss
 
-    gradient = eqx.filter_grad(loss)(model)
+    with summed_gradients():
+        gradient = eqx.filter_grad(loss)(model)
     with jax.numpy_dtype_promotion("standard"):  # optax raises floats to integers
         updates, state = plan.optimiser.update(gradient, state)
     return eqx.apply_updates(model, updates), state

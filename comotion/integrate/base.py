@@ -49,7 +49,7 @@ def trajectory(
     times: Float[Array, " K"],
     known: PyTree,
 ) -> Float[Array, "K A D"]:
-    """States at all `times`; `known` has a leading axis of one entry per interval.
+    """States at all `times`, Eq. (5); `known` has a leading axis of one entry per interval.
 
     The backward pass keeps what the rates were called with, which is small; what is large is
     inside the drawn functions, and those compute it again (`backend.row_batching`).

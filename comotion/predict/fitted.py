@@ -34,7 +34,7 @@ from comotion.predict import checkpoint
 from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
-from comotion.systems import DataShape, build, check_same_columns
+from comotion.systems import DataShape, build, check_data
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -169,7 +169,7 @@ class FittedModel:
             raise BadInput(f"a forecast needs at least one draw, got draws={draws}")
         if candidates < 1:
             raise BadInput(f"an initial state needs a candidate, got candidates={candidates}")
-        check_same_columns(self.config.system, self.shape, data)
+        check_data(self.config.system, self.shape, data)
 
     def _dataset(
         self,

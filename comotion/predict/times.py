@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from comotion._types import FAST
 from comotion.data.scaling import Scaling
 from comotion.data.trajectories import Trajectories
-from comotion.data.windows import Grid
+from comotion.data.windows import Grid, without_gaps
 from comotion.errors import BadInput
 from comotion.systems import DataShape
 
@@ -147,10 +147,9 @@ def _alive(data: Trajectories, times: Float[np.ndarray, "P T"]) -> Bool[np.ndarr
 
 def _controls(data: Trajectories, grids: Float[np.ndarray, "P K"]) -> np.ndarray:
     P, _, A, U = data.controls.shape
-    controls = np.zeros((P, grids.shape[1], A, U))
+    controls, given = np.zeros((P, grids.shape[1], A, U)), without_gaps(data)
     for p, length in enumerate(data.lengths):
         frames = data.times[p, :length]
         for a, u in np.ndindex(A, U):
-            given = np.nan_to_num(data.controls[p, :length, a, u])
-            controls[p, :, a, u] = np.interp(grids[p], frames, given)
+            controls[p, :, a, u] = np.interp(grids[p], frames, given[p, :length, a, u])
     return controls

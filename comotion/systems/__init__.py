@@ -2,7 +2,7 @@
 
 from comotion.systems.build import build
 from comotion.systems.names import DEFAULT, FORMS, MOTION, SYSTEMS, system
-from comotion.systems.shape import DataShape, check_same_columns, data_shape, state_layout
+from comotion.systems.shape import DataShape, check_data, data_shape, state_layout
 
 __all__ = [
     "DEFAULT",
@@ -11,7 +11,7 @@ __all__ = [
     "SYSTEMS",
     "DataShape",
     "build",
-    "check_same_columns",
+    "check_data",
     "data_shape",
     "state_layout",
     "system",

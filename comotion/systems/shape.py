@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool
 
 from comotion.config import SystemConfig
 from comotion.coordinates import ALONE, PAIR, AbstractAloneCoordinates, AbstractPairCoordinates
@@ -46,12 +47,15 @@ def data_shape(data: Trajectories) -> DataShape:
     )
 
 
-def check_same_columns(config: SystemConfig, shape: DataShape, data: Trajectories) -> None:
+def check_data(config: SystemConfig, shape: DataShape, data: Trajectories) -> None:
     """Refuses data that a model of this shape could not read, or would read wrongly."""
     _same("features", data.features, shape.features)
     if config.properties == "observed":
         _same("static properties", data.static_names, shape.properties)
+        _check_known("static property", np.isnan(data.static), data.static_names, data)
     _same("controls", data.control_names, shape.controls)
+    unknown = np.isnan(data.controls).all(axis=1)
+    _check_known("control", unknown, data.control_names, data)
     objects = data.values.shape[2]
     fixed = config.who == "joint" or config.accumulation == "nonlinear"
     if fixed and objects != shape.objects:
@@ -66,6 +70,19 @@ def _same(what: str, got: tuple[str, ...], wanted: tuple[str, ...]) -> None:
         raise BadInput(
             f"the model was fitted to {what} {_names(wanted)}, but the data have {_names(got)}; "
             "give the same columns in the same order"
+        )
+
+
+def _check_known(
+    what: str, unknown: Bool[np.ndarray, "P A C"], names: tuple[str, ...], data: Trajectories
+) -> None:
+    """What nobody knows must not be taken for zero."""
+    missing = np.argwhere(unknown & data.exists[..., None])
+    if len(missing):
+        p, a, c = missing[0]
+        raise BadInput(
+            f"object '{data.object_names[p][a]}' of sequence '{data.sequence_names[p]}' has no "
+            f"{what} '{names[c]}'; fill it in, or leave out the object or the column"
         )
 
 

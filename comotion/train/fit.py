@@ -20,7 +20,7 @@ from comotion.errors import BadInput
 from comotion.initialise import initialise
 from comotion.integrate import StateNoise
 from comotion.predict import FittedModel
-from comotion.systems import DEFAULT, build, check_same_columns, data_shape, system
+from comotion.systems import DEFAULT, build, check_data, data_shape, system
 from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
@@ -68,8 +68,10 @@ def fit(
     )
     train, valid, parts = planned.train, planned.valid, planned.parts
     config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
+    shape = data_shape(train)
+    check_data(config.system, shape, train)
     if valid is not None:
-        check_same_columns(config.system, data_shape(train), valid)
+        check_data(config.system, shape, valid)
         data_shape(valid)  # says what is wrong if nothing in it moves
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
     if folder is not None:

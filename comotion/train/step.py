@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import Key
 from comotion.backend.devices import mesh_for
+from comotion.backend.row_batching import summed_gradients
 from comotion.config import RunConfig, Stage
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.encode import OriginFilter
@@ -93,7 +94,8 @@ def train_step(
         figures = _figures(model, dataset, plan, key_batch, key_objective)
         return figures["score"] if plan.objective == "score" else -figures["elbo"], figures
 
-    (_, figures), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
+    with summed_gradients():
+        (_, figures), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
     norm = gradient_norm(gradient)
     finite = jnp.isfinite(norm)
     rates = _rates(gradient, learning_rate, plan.kernel_rate)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from comotion._types import FAST
-from comotion.backend.row_batching import rowwise
+from comotion.backend.row_batching import rowwise, summed_gradients
 
 
 def plain(parameters, rows):
@@ -25,7 +25,10 @@ def gradients(function, parameters, batch):
     def loss(parameters, batch):
         return jnp.sum(jax.vmap(lambda rows: function(parameters, rows))(batch) ** 2)
 
-    return jax.grad(loss, argnums=(0, 1))(parameters, batch)
+    with summed_gradients():
+        summed = jax.grad(loss, argnums=(0, 1))(parameters, batch)
+    assert_close(summed, jax.grad(loss, argnums=(0, 1))(parameters, batch))
+    return summed
 
 
 def assert_close(got, wanted):
@@ -69,6 +72,16 @@ def test_a_batch_of_parameters_on_shared_rows_works():
 
     fast = jax.grad(lambda rows: loss(rowwise(plain), rows))(batch[0])
     assert_close(fast, jax.grad(lambda rows: loss(plain, rows))(batch[0]))
+
+
+def test_each_element_of_a_batch_gets_the_gradient_of_its_own_loss():
+    parameters, batch = example()
+
+    def each(function):
+        loss = lambda parameters, rows: jnp.sum(function(parameters, rows) ** 2)
+        return jax.vmap(jax.grad(loss), in_axes=(None, 0))(parameters, batch)
+
+    assert_close(each(rowwise(plain)), each(plain))
 
 
 def test_gradient_without_vmap_works():

@@ -1,5 +1,6 @@
 """From a config to parts that fit together, for every kind of data."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -11,7 +12,7 @@ import pytest
 from comotion.config import Recipe, SystemConfig, replace
 from comotion.coordinates import ALONE, PAIR
 from comotion.data.scaling import identity_scaling
-from comotion.data.windows import to_dataset
+from comotion.data.windows import to_dataset, without_gaps
 from comotion.dynamics import Nonlinear, Scene, Weighted
 from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.encode import RecurrentEncoder, SmoothingEncoder
@@ -23,6 +24,7 @@ from comotion.systems import (
     FORMS,
     SYSTEMS,
     build,
+    check_data,
     data_shape,
     system,
 )
@@ -312,3 +314,20 @@ def test_functions_of_a_hidden_state_start_where_its_leading_components_are(make
     assert np.all(inputs.max(axis=0) > 0.5)
     noise = model.observation.noise_variance
     np.testing.assert_allclose(noise, rows.var(axis=0).mean(), rtol=1e-4)
+
+
+def test_what_nobody_knows_is_not_taken_for_zero(make_data):
+    data, config = make_data(push=True), system("I-GPODE")
+    static, controls = data.static.copy(), data.controls.copy()
+    static[1, 2, 0] = np.nan
+    with pytest.raises(BadInput, match="'2' of sequence '1' has no static property 'charge'"):
+        check_data(config, data_shape(data), dataclasses.replace(data, static=static))
+    controls[0, :, 1, 0] = np.nan
+    with pytest.raises(BadInput, match="object '1' of sequence '0' has no control 'push'"):
+        check_data(config, data_shape(data), dataclasses.replace(data, controls=controls))
+    controls[0, :, 1, 0] = data.controls[0, :, 1, 0]
+    controls[0, 2, 1, 0] = np.nan
+    gap = dataclasses.replace(data, controls=controls)
+    check_data(config, data_shape(data), gap)
+    middle = 0.5 * (controls[0, 1, 1, 0] + controls[0, 3, 1, 0])
+    np.testing.assert_allclose(without_gaps(gap)[0, 2, 1, 0], middle)
