@@ -142,7 +142,7 @@ def turn(name: str) -> None:
     from comotion.coordinates import AbstractAloneCoordinates
     from comotion.coordinates.alone import MirrorAlone
     from comotion.coordinates.pair import RadialPair
-    from comotion.gp import kernels, pathwise
+    from comotion.gp import kernels
     from comotion.simulate import bouncing_balls
     from comotion.train.fit import run_config
 

@@ -54,7 +54,7 @@ def check_data(config: SystemConfig, shape: DataShape, data: Trajectories) -> No
         _same("static properties", data.static_names, shape.properties)
         _check_known("static property", np.isnan(data.static), data.static_names, data)
     _same("controls", data.control_names, shape.controls)
-    unknown = np.isnan(data.controls).all(axis=1)
+    unknown = np.asarray(np.isnan(data.controls).all(axis=1))
     _check_known("control", unknown, data.control_names, data)
     objects = data.values.shape[2]
     fixed = config.who == "joint" or config.accumulation == "nonlinear"
