@@ -30,7 +30,10 @@ def judged(fitted: cm.FittedModel, valid: cm.Trajectories) -> dict[str, float]:
     scores = scoringrules.crps_ensemble(valid.values, draws, m_axis=0, estimator="fair")
     low, high = np.quantile(draws, [0.025, 0.975], axis=0, method="weibull")
     inside = np.mean((low <= valid.values) & (valid.values <= high))
-    return {"crps": round(float(np.mean(np.asarray(scores))), 4), "in band": round(float(inside), 3)}
+    return {
+        "crps": round(float(np.mean(np.asarray(scores))), 4),
+        "in band": round(float(inside), 3),
+    }
 
 
 def scaled(factor: float):

@@ -46,10 +46,10 @@ from comotion.reproduce.conventions import Scores, paper_scores  # noqa: E402
 from comotion.reproduce.floor import floor_forecast  # noqa: E402
 from comotion.reproduce.scenes import Part, Scene  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
-from comotion.train.ahead import compiling_steps  # noqa: E402
 from comotion.train.calibrate import largest_seen, with_noise  # noqa: E402
 from comotion.train.fit import run_config, untrained  # noqa: E402
 from comotion.train.loop import Loop  # noqa: E402
+from comotion.train.precompile import compiling_steps  # noqa: E402
 from comotion.train.progress import Figures, Silent  # noqa: E402
 from comotion.train.step import first_state  # noqa: E402
 

@@ -10,19 +10,15 @@
 | C      | static properties of an object   | E      | edges of a graph          |
 | U      | control inputs of an object      |        |                           |
 
-Importing this module turns on 64-bit types in JAX: Cholesky factors need them, the hot path
-stays in 32 bits because every array there has an explicit dtype. It also tells JAX of the
-processor (`backend.processor`).
+Importing this module, and with it any room that computes, sets up JAX (`backend.processor`).
 """
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 from jaxtyping import Key as KeyOfShape
 
 from comotion.backend import processor
 
-jax.config.update("jax_enable_x64", True)
 processor.prepare()
 
 Key = PRNGKeyArray

@@ -33,7 +33,7 @@ class RowOf:
 
 
 @dataclass(frozen=True)
-class Range:
+class Limits:
     """Smallest and largest value of a number."""
 
     least: int | float
@@ -70,54 +70,54 @@ class SystemConfig(Checked):
     """2: the rate of position is velocity, only accelerations are learned"""
     time: Literal["continuous", "discrete"] = "continuous"
     """an ODE, or one jump per frame"""
-    hidden_axes: Annotated[int, Range(1, 3)] = 2
+    hidden_axes: Annotated[int, Limits(1, 3)] = 2
     """axes of the hidden space when no positions are observed, only pixels for example"""
     hidden_velocity: bool = False
     """whether velocities that are not observed are part of the state"""
-    latent: Annotated[int, Range(0)] = 0
+    latent: Annotated[int, Limits(0)] = 0
     """widen the state of each object to this many entries; 0: only what the others ask for"""
     properties: Literal["none", "observed", "inferred"] = "observed"
     """static properties: left out, given with the data, or inferred from the first frames"""
-    property_count: Annotated[int, Range(1)] = 1
+    property_count: Annotated[int, Limits(1)] = 1
     """how many properties to infer"""
     property_encoder: Literal["small", "large"] = "small"
     property_reading: Annotated[str, RowOf("READINGS")] = "features"
     """what the property encoder is told about a pair: features and their differences, or motion
     and rates as seen from the line between the two"""
     property_activation: Literal["elu", "relu"] = "elu"
-    property_frames: Annotated[int, Range(1)] = 49
+    property_frames: Annotated[int, Limits(1)] = 49
     """frames the property encoder sees"""
     encoder: Literal["gru", "smoother", "filter"] = "gru"
     """states by a recurrent network or Bayesian regression on the first frames, or by a filter at
     the last frame seen"""
     process_noise: Literal["state", "body"] = "state"
     """of the law: none until it is calibrated, or speed and turning apart, with a memory"""
-    encoder_frames: Annotated[int, Range(1)] = 5
+    encoder_frames: Annotated[int, Limits(1)] = 5
     """frames the initial-state encoder sees"""
     decoder: Literal["identity", "linear", "mlp"] = "identity"
     """from state to observation"""
-    hidden_decoder: Annotated[int, Range(1)] = 128
+    hidden_decoder: Annotated[int, Limits(1)] = 128
     """hidden units of the decoder when it is a network"""
     scaling: Literal["none", "units"] = "none"
     """data as they are, or in units in which positions and velocities are about one"""
     kernel: Annotated[str, RowOf("KERNELS")] = "se"
     covariance: Literal["diagonal", "full"] = "diagonal"
     """covariance of q(U)"""
-    inducing_alone: Annotated[int, Range(1)] = 250
+    inducing_alone: Annotated[int, Limits(1)] = 250
     """inducing inputs of f_s; a joint system has as many parameters as f_s and f_b together"""
-    inducing_pair: Annotated[int, Range(1)] = 250
+    inducing_pair: Annotated[int, Limits(1)] = 250
     """inducing inputs of f_b"""
-    fourier_features: Annotated[int, Range(1)] = 256
-    hidden_alone: Annotated[int, Range(1)] = 256
+    fourier_features: Annotated[int, Limits(1)] = 256
+    hidden_alone: Annotated[int, Limits(1)] = 256
     """hidden units of f_s when it is a network"""
-    hidden_pair: Annotated[int, Range(1)] = 512
+    hidden_pair: Annotated[int, Limits(1)] = 512
     """hidden units of f_b when it is a network"""
     activation: Annotated[str, RowOf("ACTIVATIONS")] = "softplus"
-    nearest: Annotated[int, Range(0)] = 0
+    nearest: Annotated[int, Limits(0)] = 0
     """hear only this many nearest objects; 0: everyone the data's graph allows"""
-    radius: Annotated[float, Range(0)] = float("inf")
+    radius: Annotated[float, Limits(0)] = float("inf")
     """hear only objects this near, in the data's units"""
-    substeps: Annotated[int, Range(1)] = 1
+    substeps: Annotated[int, Limits(1)] = 1
     """RK4 steps per frame"""
 
     @property
@@ -131,9 +131,9 @@ class SystemConfig(Checked):
 class Stage(Checked):
     """One round of training on windows of `horizon` frames."""
 
-    horizon: Annotated[int, Range(2)]
-    iterations: Annotated[int, Range(0)]
-    learning_rate: Annotated[float, Range(0)]
+    horizon: Annotated[int, Limits(2)]
+    iterations: Annotated[int, Limits(0)]
+    learning_rate: Annotated[float, Limits(0)]
     decay: Literal["none", "cosine"] = "none"
     objective: Literal["bound", "score"] = "bound"
     """the evidence bound, or the score of forecasts of `horizon` frames from the last one seen"""
@@ -145,27 +145,27 @@ class Recipe(Checked):
 
     name: str = "short"
     stages: tuple[Stage, ...] = ()
-    windows: Annotated[int, Range(1)] = 100
+    windows: Annotated[int, Limits(1)] = 100
     """windows per iteration"""
-    draws: Annotated[int, Range(1)] = 1
+    draws: Annotated[int, Limits(1)] = 1
     """function draws per iteration (L of the paper)"""
-    clip: Annotated[float, Range(0)] = 0.0
+    clip: Annotated[float, Limits(0)] = 0.0
     """largest norm of a gradient per observed value; 0: no limit"""
-    kernel_rate: Annotated[float, Range(0)] = 1.0
+    kernel_rate: Annotated[float, Limits(0)] = 1.0
     """learning rate of kernels, inducing inputs and property encoder, as a share of the rest's"""
     regression: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
-    pretrain: Annotated[int, Range(0)] = 0
+    pretrain: Annotated[int, Limits(0)] = 0
     """iterations of fitting rates and initial states directly, before trajectories are followed"""
     find_properties: bool = False
     """find inferred properties as free numbers first; pretraining then teaches the encoder those"""
-    start_noise: Annotated[float, Range(1e-9)] = 0.01
+    start_noise: Annotated[float, Limits(1e-9)] = 0.01
     """share of a feature's variance that its observation noise starts with"""
-    tolerance: Annotated[float, Range(0)] = 0.0
+    tolerance: Annotated[float, Limits(0)] = 0.0
     """share of a feature's variance a trajectory may be off by, beside observation noise"""
-    velocity_tolerance: Annotated[float, Range(0)] = 0.0
+    velocity_tolerance: Annotated[float, Limits(0)] = 0.0
     """the same for velocities, which a collision missed by a frame gets wrong at once"""
-    calibration: Annotated[int, Range(0)] = 0
+    calibration: Annotated[int, Limits(0)] = 0
     """windows on which the size of what the law leaves open is chosen, after training; 0: none"""
 
 
@@ -175,7 +175,7 @@ class RunConfig(Checked):
 
     system: SystemConfig = field(default_factory=SystemConfig)
     recipe: Recipe = field(default_factory=Recipe)
-    seed: Annotated[int, Range(0)] = 0
+    seed: Annotated[int, Limits(0)] = 0
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
     return value
 
 
-def _in_range(value: int | float, limits: Range, where: str) -> int | float:
+def _in_range(value: int | float, limits: Limits, where: str) -> int | float:
     if not value >= limits.least:
         raise BadInput(f"{where}: expected at least {limits.least}, got {value!r}")
     if value > limits.most:

@@ -7,7 +7,7 @@ import pytest
 
 from comotion import parts
 from comotion.config import (
-    Range,
+    Limits,
     Recipe,
     RunConfig,
     Stage,
@@ -101,7 +101,7 @@ def test_every_number_has_a_range_that_is_kept_wherever_a_config_is_made(kind):
     numbers = 0
     for name, hint in typing.get_type_hints(kind, include_extras=True).items():
         assert hint not in (int, float), f"{name} has no range"
-        limits = [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Range)]
+        limits = [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Limits)]
         for limit in limits:
             number = typing.get_args(hint)[0]
             assert getattr(kind(**some | {name: number(limit.least)}), name) == limit.least
@@ -120,7 +120,9 @@ def test_fields_of_earlier_versions_are_read_by_their_new_names():
 
 def test_the_rooms_fill_every_row_of_the_tables_of_parts():
     importlib.import_module("comotion.systems")
-    tables = {name: table for name, table in vars(parts).items() if isinstance(table, parts.Table)}
+    tables = {
+        name: table for name, table in vars(parts).items() if isinstance(table, parts.PartTable)
+    }
     assert len(tables) == 7
     for name, table in tables.items():
         assert None not in table.values(), name

@@ -103,3 +103,15 @@ def test_nothing_on_the_page_of_results_has_more_skill_than_the_floor():
         for who in ("model", "constant velocity"):
             behind = np.subtract(floor["model"]["skill_crps"], found[who]["skill_crps"])
             assert behind[future].min() >= 0, (row["run"]["name"], row["run"]["scene"], who)
+
+
+def test_every_room_is_in_every_contract_about_who_speaks_what():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers, *others = settings["tool"]["importlinter"]["contracts"]
+    rooms = {room.strip() for layer in layers["layers"] for room in layer.split("|")}
+    speakers = [contract for contract in others if contract["name"].startswith("only ")]
+    assert len(speakers) == 4
+    for contract in speakers:
+        silent = {name.removeprefix("comotion.") for name in contract["source_modules"]}
+        spoken = re.findall(r"\w+", contract["name"].split("speak")[0].removeprefix("only"))
+        assert rooms - silent == set(spoken) - {"and"}, contract["name"]

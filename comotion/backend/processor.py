@@ -1,8 +1,10 @@
-"""Make the most of the processor: settings JAX reads before its first computation.
+"""Settings JAX reads before its first computation: the one place that changes them.
 
-Each core becomes a device (`devices`), unless `JAX_NUM_CPU_DEVICES` says how many; vectors are as
-wide as the processor has them, unless `XLA_FLAGS` say how wide. XLA would use half of the width,
-which costs a third of the speed of our exponentials and cosines.
+64-bit types are on, because Cholesky factors need them; the hot path stays in 32 bits since every
+array there has an explicit dtype. Each core becomes a device (`devices`), unless
+`JAX_NUM_CPU_DEVICES` says how many; vectors are as wide as the processor has them, unless
+`XLA_FLAGS` say how wide. XLA would use half of the width, which costs a third of the speed of our
+exponentials and cosines.
 """
 
 import os
@@ -18,6 +20,7 @@ RUNS_ONCE = {"xla_cpu_use_fusion_emitters": False}
 
 
 def prepare() -> None:
+    jax.config.update("jax_enable_x64", True)
     if WIDTH not in os.environ.get("XLA_FLAGS", "") and _has_wide_vectors():
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {WIDTH}=512".strip()
     if "JAX_NUM_CPU_DEVICES" not in os.environ:

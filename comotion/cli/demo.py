@@ -1,10 +1,7 @@
 """comotion demo"""
 
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +11,7 @@ from comotion.cli.evaluate import print_lead_table
 from comotion.cli.interrupt import Stopped, remembering_interrupts
 from comotion.cli.output import as_json, note
 from comotion.errors import BadInput
+from comotion.jobs.clock import Clock
 
 if TYPE_CHECKING:
     from comotion.config import Recipe
@@ -66,7 +64,7 @@ class Options:
 
 def run(options: Options) -> int:
     clear_folder(options.out)
-    clock = Clock()
+    clock = Clock(note)
     train, test = _simulate(options, clock)
     with clock.phase("fit"):
         fitted = _fit(options, train)
@@ -83,24 +81,6 @@ def run(options: Options) -> int:
         write_report(options.out, fitted, forecast, test, scores, scene)
     _tell(options, scores, clock)
     return 0
-
-
-@dataclass
-class Clock:
-    """How long each phase took; says on stderr which one is running."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        note(f"{name} …")
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start
-
-    def __str__(self) -> str:
-        phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
-        return f"{phases}; together {sum(self.seconds.values()):.1f} s"
 
 
 def clear_folder(out: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from comotion import parts
-from comotion.gp.combine import Product, Sum
+from comotion.gp.combine import KernelProduct, KernelSum
 from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
 from comotion.gp.inducing import k_means
 from comotion.gp.kernels import (
@@ -22,14 +22,14 @@ __all__ = [
     "AbstractKernel",
     "ConditioningError",
     "FourierBasis",
+    "KernelProduct",
+    "KernelSum",
     "Matern12",
     "Matern32",
     "Matern52",
     "PathwiseDraw",
-    "Product",
     "Spectrum",
     "SquaredExponential",
-    "Sum",
     "draw_pathwise",
     "fourier_basis",
     "k_means",

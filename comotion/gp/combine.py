@@ -14,7 +14,7 @@ from comotion.gp.features import Spectrum
 from comotion.gp.kernels import AbstractAnchoredKernel, AbstractKernel
 
 
-class Sum(AbstractKernel):
+class KernelSum(AbstractKernel):
     """A weighted mean of kernels; the weights are learned and sum to one."""
 
     kernels: tuple[AbstractKernel, ...]
@@ -31,11 +31,11 @@ class Sum(AbstractKernel):
     def lengthscales(self) -> Float[Array, " lengthscales"]:
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
 
-    def at_least(self, shortest: Float[Array, " I"]) -> "Sum":
+    def at_least(self, shortest: Float[Array, " I"]) -> "KernelSum":
         each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
-    def stretched(self, by: Float[Array, " I"]) -> "Sum":
+    def stretched(self, by: Float[Array, " I"]) -> "KernelSum":
         each = tuple(kernel.stretched(by) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
@@ -69,7 +69,7 @@ class AnchoredSum(AbstractAnchoredKernel):
         return functools.reduce(operator.add, weighted)
 
 
-class Product(AbstractKernel):
+class KernelProduct(AbstractKernel):
     """A product of kernels, usually on different inputs."""
 
     kernels: tuple[AbstractKernel, ...]
@@ -84,11 +84,11 @@ class Product(AbstractKernel):
     def lengthscales(self) -> Float[Array, " lengthscales"]:
         return jnp.concatenate([kernel.lengthscales() for kernel in self.kernels])
 
-    def at_least(self, shortest: Float[Array, " I"]) -> "Product":
+    def at_least(self, shortest: Float[Array, " I"]) -> "KernelProduct":
         each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
-    def stretched(self, by: Float[Array, " I"]) -> "Product":
+    def stretched(self, by: Float[Array, " I"]) -> "KernelProduct":
         each = tuple(kernel.stretched(by) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 

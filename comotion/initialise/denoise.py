@@ -26,7 +26,7 @@ START_PUSH = 0.1
 TINY = 1e-12
 
 
-class Tracks(eqx.Module):
+class AxisTracks(eqx.Module):
     """One axis of one object each: its position and velocity as measured in every frame."""
 
     measured: Float[Array, "*n F 2"]
@@ -80,7 +80,7 @@ def _with_velocity(present: Bool[Array, "P F A o"], spatial: int) -> Bool[Array,
     return jnp.concatenate([present, present], axis=-1)
 
 
-def _tracks(windows: Window, spatial: int) -> Tracks:
+def _tracks(windows: Window, spatial: int) -> AxisTracks:
     P, F, A, _ = windows.values.shape
 
     def per_axis(features: Array) -> Array:
@@ -92,7 +92,7 @@ def _tracks(windows: Window, spatial: int) -> Tracks:
     steps = jnp.diff(windows.times.astype(EXACT), axis=1)
     there = windows.alive[:, :-1] & windows.alive[:, 1:] & (steps > 0)[:, :, None]  # (P, J, A)
     moving = jnp.transpose(there, (0, 2, 1)).reshape(P * A, F - 1).repeat(spatial, axis=0)
-    return Tracks(
+    return AxisTracks(
         measured=per_axis(windows.values).astype(EXACT),
         present=per_axis(windows.present),
         steps=jnp.where(moving, steps.repeat(A * spatial, axis=0), 1.0),
@@ -100,7 +100,7 @@ def _tracks(windows: Window, spatial: int) -> Tracks:
     )
 
 
-def _smooth(tracks: Tracks) -> Float[Array, "n F 2"]:
+def _smooth(tracks: AxisTracks) -> Float[Array, "n F 2"]:
     def improve(guess: tuple[Scales, Array], _: None) -> tuple[tuple[Scales, Array], None]:
         scales, calmness = guess
         seen = jax.vmap(_estimate, in_axes=(0, 0, None))(tracks, calmness, scales)
@@ -111,7 +111,7 @@ def _smooth(tracks: Tracks) -> Float[Array, "n F 2"]:
     return jax.vmap(_estimate, in_axes=(0, 0, None))(tracks, calmness, scales).mean
 
 
-def _first_scales(tracks: Tracks) -> Scales:
+def _first_scales(tracks: AxisTracks) -> Scales:
     """Noise of a tenth of the spread; pushes of a third of the speeds that positions show."""
     spread = _mean(tracks.measured**2, tracks.present, axis=(0, 1))
     both = tracks.present[:, :-1, 0] & tracks.present[:, 1:, 0] & tracks.moving
@@ -125,7 +125,9 @@ def _first_scales(tracks: Tracks) -> Scales:
     )
 
 
-def _maximise(tracks: Tracks, seen: Estimate, scales: Scales) -> tuple[Scales, Float[Array, "n J"]]:
+def _maximise(
+    tracks: AxisTracks, seen: Estimate, scales: Scales
+) -> tuple[Scales, Float[Array, "n J"]]:
     errors = (tracks.measured - seen.mean) ** 2 + seen.variance
     calmness = (TAIL + 2.0) / (TAIL + seen.pushes / scales.push)
     push = _mean(calmness * seen.pushes, tracks.moving) / 2.0
@@ -133,7 +135,7 @@ def _maximise(tracks: Tracks, seen: Estimate, scales: Scales) -> tuple[Scales, F
     return Scales(noise + TINY, push + TINY, scales.vague), calmness
 
 
-def _estimate(tracks: Tracks, calmness: Float[Array, " J"], scales: Scales) -> Estimate:
+def _estimate(tracks: AxisTracks, calmness: Float[Array, " J"], scales: Scales) -> Estimate:
     """A forward and a backward pass over one track."""
     variances = scales.push / calmness
     first = _measure(

@@ -5,8 +5,6 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from comotion.jobs.clock import Clock
 from comotion.jobs.provenance import provenance
 from comotion.jobs.rows import Claim, Row, claim
 from comotion.reproduce.conventions import Scores, paper_scores
@@ -73,19 +72,6 @@ def perform(task: Task) -> Row:
     found = {"scores": judge.scores, "by_lead": judge.by_lead, "diverged": judge.diverged}
     times = {"seconds": clock.seconds, "finished": round(time.time())}
     return {"id": run.id, "run": run.to_dict()} | found | times | provenance()
-
-
-@dataclass
-class Clock:
-    """How long each phase took."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - start, 2)
 
 
 @dataclass

@@ -104,7 +104,7 @@ def _value(study: Study, suggestion: Any) -> float:
     for number, (train, valid) in enumerate(study.sets()):
         plan = study.space.plan(config, velocities_seen=train.velocities_observed)
         length = sum(stage.iterations for stage in plan.stages)
-        watcher = Judge(suggestion, number * length)
+        watcher = StopsEarly(suggestion, number * length)
         fitted = fit(
             train,
             system=config,
@@ -132,7 +132,7 @@ def suggested(study: Study, suggestion: Any) -> dict[str, Any]:
     return values
 
 
-class Judge:
+class StopsEarly:
     """Watches a fit and stops it when the likelihood of data to choose on falls behind."""
 
     def __init__(self, suggestion: Any, before: int):

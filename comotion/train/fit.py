@@ -21,11 +21,11 @@ from comotion.initialise import initialise
 from comotion.integrate import StateNoise
 from comotion.predict import FittedModel
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
-from comotion.train.ahead import compiling_steps
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.loop import Loop
 from comotion.train.plan import HELD_OUT, plan
+from comotion.train.precompile import compiling_steps
 from comotion.train.progress import ProgressBar, Several, Silent, Watcher
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state

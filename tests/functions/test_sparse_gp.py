@@ -8,12 +8,12 @@ from comotion.functions import AbstractDraw, Diagonal, Full, SparseGP
 from comotion.functions.sparse_gp import SparseGPDraw
 from comotion.gp import (
     ConditioningError,
+    KernelProduct,
+    KernelSum,
     Matern12,
     Matern32,
     Matern52,
-    Product,
     SquaredExponential,
-    Sum,
 )
 
 DATA = np.random.default_rng(0).normal(size=(50, 2))
@@ -24,8 +24,8 @@ KERNELS = {
     "matern32": Matern32.init([0.8, 1.2]),
     "matern52": Matern52.init([0.8, 1.2]),
     "chosen input": Matern32.init([0.9], inputs=(1,), in_size=2),
-    "sum": Sum([SquaredExponential.init([0.5, 1.0]), Matern32.init([1.0, 2.0])]),
-    "product": Product(
+    "sum": KernelSum([SquaredExponential.init([0.5, 1.0]), Matern32.init([1.0, 2.0])]),
+    "product": KernelProduct(
         [
             SquaredExponential.init([0.8], inputs=(0,), in_size=2),
             Matern52.init([1.2], inputs=(1,), in_size=2),

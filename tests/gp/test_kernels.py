@@ -8,12 +8,12 @@ from scipy.special import gamma, kv
 
 from comotion.gp import (
     AbstractKernel,
+    KernelProduct,
+    KernelSum,
     Matern12,
     Matern32,
     Matern52,
-    Product,
     SquaredExponential,
-    Sum,
     fourier_basis,
 )
 
@@ -38,7 +38,7 @@ def matern(nu):
 
 def weighted(kernels, weights):
     logits = jnp.log(jnp.asarray(weights, jnp.float32))
-    return eqx.tree_at(lambda kernel: kernel.logits, Sum(kernels), logits)
+    return eqx.tree_at(lambda kernel: kernel.logits, KernelSum(kernels), logits)
 
 
 def on(kernel, *inputs):
@@ -71,14 +71,14 @@ CASES = {
         ),
     ),
     "product": (
-        Product([on(SquaredExponential, 0, 1), on(Matern32, 2)]),
+        KernelProduct([on(SquaredExponential, 0, 1), on(Matern32, 2)]),
         lambda x, y: (
             se(part(x, 0, 1), part(y, 0, 1), SCALES[:2])
             * matern(1.5)(part(x, 2), part(y, 2), SCALES[[2]])
         ),
     ),
     "product of sums": (
-        Product(
+        KernelProduct(
             [
                 weighted([on(SquaredExponential, 0), on(Matern12, 0)], [0.8, 0.2]),
                 weighted([on(SquaredExponential, 1), on(Matern32, 2)], [0.7, 0.3]),
@@ -149,7 +149,7 @@ def test_fourier_features_multiply_to_the_kernel(name):
 
 
 def test_weights_of_a_sum_are_learned_through_its_features():
-    kernel = Sum([SquaredExponential.init(SCALES), SquaredExponential.init(3 * SCALES)])
+    kernel = KernelSum([SquaredExponential.init(SCALES), SquaredExponential.init(3 * SCALES)])
 
     def covariance_by_features(kernel):
         weights = kernel.spectrum(key=jax.random.key(0), features=7).weights
@@ -166,11 +166,13 @@ def test_radial_kernel_refuses_lengthscales_that_do_not_match_its_inputs():
 
 def test_combined_kernels_must_share_their_number_of_inputs():
     with pytest.raises(ValueError, match=r"have \[1, 2\] inputs: give each the same `in_size`"):
-        Product([SquaredExponential.init([1.0]), SquaredExponential.init([1.0, 1.0])])
+        KernelProduct([SquaredExponential.init([1.0]), SquaredExponential.init([1.0, 1.0])])
 
 
 def test_lengthscales_are_listed_for_all_parts():
-    kernel = Sum([SquaredExponential.init(SCALES), Product([on(Matern12, 0), on(Matern32, 1)])])
+    kernel = KernelSum(
+        [SquaredExponential.init(SCALES), KernelProduct([on(Matern12, 0), on(Matern32, 1)])]
+    )
     np.testing.assert_allclose(kernel.lengthscales(), [0.7, 1.3, 2.0, 0.7, 1.3], rtol=1e-6)
 
 
@@ -180,7 +182,7 @@ def test_lengthscales_are_lifted_input_by_input_in_every_part():
         Matern32.init([0.1], inputs=(1,), in_size=3),
     ]
     shortest = jnp.array([1.0, 2.0, 3.0], jnp.float32)
-    for combined in (Sum(parts), Product(parts)):
+    for combined in (KernelSum(parts), KernelProduct(parts)):
         lifted = combined.at_least(shortest)
         np.testing.assert_allclose(lifted.lengthscales(), [1.0, 4.0, 2.0], rtol=1e-6)
         assert type(lifted) is type(combined)

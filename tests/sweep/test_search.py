@@ -16,7 +16,7 @@ from comotion.jobs.engine import engine
 from comotion.report.search import explained, search_figure
 from comotion.simulate import bouncing_balls
 from comotion.sweep.search import (
-    Judge,
+    StopsEarly,
     Study,
     Trial,
     best_config,
@@ -295,10 +295,10 @@ def test_a_trial_that_falls_behind_is_stopped(study):
     for _ in range(4):
         carried_through(study, [0.0, 1.0])
     trial = study.open().ask()
-    judge = Judge(trial, before=0)
+    judge = StopsEarly(trial, before=0)
     judge.show(STAGE, {"iteration": 1, "elbo": 3.0})
     judge.show(STAGE, {"iteration": 1, "valid_log_likelihood": 2.0})
-    judge = Judge(study.open().ask(), before=0)
+    judge = StopsEarly(study.open().ask(), before=0)
     with pytest.raises(optuna.TrialPruned):
         judge.show(STAGE, {"iteration": 1, "valid_log_likelihood": -5.0})
     with pytest.raises(optuna.TrialPruned):
