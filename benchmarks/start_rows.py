@@ -42,7 +42,7 @@ def rate_errors(fitted: cm.FittedModel, valid: cm.Trajectories) -> dict[str, flo
     size = np.sqrt(np.mean(truth**2, axis=(0, 1)))
     errors = np.sum(((predicted - truth) / size) ** 2, axis=-1)
     calm = np.linalg.norm(truth / size, axis=-1)
-    calm = calm < np.median(calm)
+    calm = calm <= np.median(calm)
     return {
         "all": round(float(np.sqrt(errors.mean())), 3),
         "calm": round(float(np.sqrt(errors[calm].mean())), 3),
