@@ -14,6 +14,8 @@ from comotion.data import Trajectories
 from comotion.data.slots import gather
 from comotion.errors import BadInput
 
+LONG_STEP = 1.5
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -23,7 +25,8 @@ class Protocol:
     share `seen_share` of the frames seen, and in at least one frame to forecast; with
     `whole_future` in all of them. Origins with fewer than `least_objects` such objects are left
     out. Without `stride` origins are half a horizon apart; of more than `most_origins` so many
-    are taken, evenly over the data.
+    are taken, evenly over the data. With `unbroken`, windows in which a step is longer than one
+    and a half usual ones are left out: a camera that was off, frames that were dropped.
     """
 
     seen: int
@@ -33,6 +36,7 @@ class Protocol:
     whole_future: bool = False
     least_objects: int = 1
     most_origins: int | None = None
+    unbroken: bool = False
 
     def __post_init__(self):
         for name in ("seen", "horizon", "stride", "least_objects", "most_origins"):
@@ -158,10 +162,13 @@ class Origins:
 def roll(data: Trajectories, protocol: Protocol) -> Origins:
     """Every origin of the data at which at least one object counts."""
     present = np.all(data.present[..., : data.spatial or None], axis=-1)  # P N A
+    steps = np.diff(data.times, axis=1)
+    limit = LONG_STEP * np.nanmedian(steps) if protocol.unbroken else np.inf
     cuts = [
         (p, start)
         for p, length in enumerate(data.lengths)
         for start in range(0, int(length) - protocol.frames + 1, protocol.step)
+        if steps[p, start : start + protocol.frames - 1].max() <= limit
     ]
     if not cuts:
         raise BadInput(

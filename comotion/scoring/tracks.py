@@ -10,7 +10,7 @@ from comotion.data import Trajectories
 from comotion.scoring.rolling import Origins
 
 PIECE = 64
-MOST_PIECES = 2000
+MOST_PIECES = 1000
 
 
 class Tracks(NamedTuple):

@@ -87,6 +87,16 @@ def test_windows_that_share_frames_are_in_the_same_or_neighbouring_blocks():
     )
 
 
+def test_windows_with_a_long_pause_are_left_out_if_asked():
+    times = np.concatenate([np.arange(10.0), 20 + np.arange(10.0)])
+    data = Trajectories.from_arrays(np.zeros((1, 20, 1, 2)), times, features=("x", "y"))
+    every = roll(data, Protocol(seen=2, horizon=2, stride=1))
+    unbroken = roll(data, Protocol(seen=2, horizon=2, stride=1, unbroken=True))
+    assert len(every) == 17
+    assert unbroken.frame.tolist() == [*range(1, 8), *range(11, 18)]
+    assert unbroken.leads.max() == 2.0
+
+
 @pytest.mark.parametrize(
     ("protocol", "sentence"),
     [

@@ -1,0 +1,132 @@
+"""Score references and models on real recordings: `python benchmarks/real.py --help`
+
+Rolling origins, forecast frames only. References are fitted to the training part; the test part is
+looked at once. Recordings are looked for in the folder that COMOTION_DATA, or `--data`, names.
+"""
+
+import os
+import resource
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+from rows import append
+
+import comotion as cm
+from comotion.scoring import (
+    MEASURES,
+    AbstractPredictive,
+    AbstractReference,
+    AlongAcross,
+    Climatology,
+    ConstantTurn,
+    ConstantVelocity,
+    DampedVelocity,
+    LeadScores,
+    Origins,
+    OUAcceleration,
+    WhiteAcceleration,
+    forecast_at,
+    roll,
+    score_at,
+)
+from comotion.scoring.evaluation import Evaluation
+
+REFERENCES: dict[str, type[AbstractReference]] = {
+    "climatology": Climatology,
+    "constant velocity": ConstantVelocity,
+    "constant velocity, along and across": AlongAcross,
+    "constant turn": ConstantTurn,
+    "Kalman filter": OUAcceleration,
+    "Kalman filter, damped velocity": DampedVelocity,
+    "Kalman filter, white acceleration": WhiteAcceleration,
+}
+STRAIGHT = "constant velocity"
+DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Options:
+    """Rows for some of the tasks; references always, a model if one is named."""
+
+    tasks: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """names of tasks; all of them if none is given"""
+    model: str | None = None
+    """"fit" to fit to the training part with the defaults, or a model file fitted to it"""
+    data: Path | None = None
+    """folder with the recordings, instead of COMOTION_DATA"""
+    seed: int = 0
+
+
+def main(options: Options) -> None:
+    if options.data is not None:
+        os.environ["COMOTION_DATA"] = str(options.data)
+    from real_tasks import TASKS
+
+    for name in options.tasks or TASKS:
+        task = TASKS[name]()
+        origins = roll(task.test, task.protocol)
+        scores: dict[str, LeadScores] = {}
+        for title, kind in REFERENCES.items():
+            if kind is ConstantTurn and len(origins.coordinates) != 2:
+                continue
+            started = time.perf_counter()
+            fitted = kind.fit(task.train, task.protocol)
+            trained = time.perf_counter() - started
+            judge(name, task.about, title, fitted.forecast(origins), origins, scores, trained)
+        if options.model is not None:
+            started = time.perf_counter()
+            model = (
+                cm.fit(task.train, valid=task.choose, seed=options.seed)
+                if options.model == "fit"
+                else cm.load(options.model)
+            )
+            trained = time.perf_counter() - started
+            predicted = forecast_at(model, origins, draws=DRAWS, seed=options.seed)
+            title = f"comotion {model.system}, seed {options.seed}"
+            judge(name, task.about, title, predicted, origins, scores, trained)
+
+
+def judge(
+    task: str,
+    about: str,
+    title: str,
+    predicted: AbstractPredictive,
+    origins: Origins,
+    scores: dict[str, LeadScores],
+    seconds: float,
+) -> None:
+    """Score, keep the scores beside those of the references, and write a row."""
+    scores[title] = score_at(predicted, origins)
+    found = Evaluation(title, scores, origins, about)
+    held = scores[title].by_lead("coverage_90")
+    last = origins.horizon - 1
+    row = {
+        "task": task,
+        "about": about,
+        "forecast": title,
+        "origins": len(origins),
+        "rows": len(origins.origin),
+        **{measure: rounded(found[measure]) for measure in MEASURES},
+        "fde": rounded(scores[title].last("ade")),
+        "coverage_90 first, middle, last": [rounded(held[h]) for h in (0, last // 2, last)],
+        "seconds to fit": round(seconds, 1),
+        "peak memory in MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+    if title != STRAIGHT and STRAIGHT in scores:
+        skill = found.skill(STRAIGHT)
+        row["CRPS over constant velocity"] = [
+            rounded(1 - value) for value in (skill.estimate, skill.high, skill.low)
+        ]
+    append("real", row)
+
+
+def rounded(value: float) -> float | None:
+    return float(f"{value:.4g}") if np.isfinite(value) else None
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
