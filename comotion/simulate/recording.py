@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion.data import BadInput, Trajectories
+from comotion.data.checks import POSITIONS, VELOCITIES
 from comotion.simulate.noise import add_noise, noise_level
 
 Times = Float[np.ndarray, "N"] | Float[np.ndarray, "P N"]
@@ -21,9 +22,13 @@ def record(
     seed: int,
     **properties: Any,
 ) -> Trajectories:
-    """What an observer of this planar motion writes down; `properties` as in `from_arrays`."""
+    """What an observer of this motion writes down; `properties` as in `from_arrays`."""
+    d = motion[0].shape[-1]
     clean = Trajectories.from_arrays(
-        np.concatenate(motion, axis=-1), times, features=("x", "y", "vx", "vy"), **properties
+        np.concatenate(motion, axis=-1),
+        times,
+        features=POSITIONS[:d] + VELOCITIES[:d],
+        **properties,
     )
     seen = add_noise(clean, noise, seed=seed)
     return seen if velocities else seen.hide_velocities()

@@ -9,17 +9,25 @@ from comotion.data import BadInput
 from comotion.simulate import (
     LEVELS,
     add_noise,
+    agents,
     bouncing_balls,
     charged_particles,
+    drifters,
     noise_level,
     noise_sd,
     springs,
+    walkers,
 )
 
 SIMULATORS = {
     "balls": partial(bouncing_balls, frames=20),
     "charges": partial(charged_particles, frames=20, inner_steps=50),
     "springs": partial(springs, frames=20),
+    "walkers": partial(walkers, frames=20),
+    "drifters": partial(drifters, frames=20),
+    "swarm": partial(agents, "swarm", frames=20),
+    "fish-milling": partial(agents, "fish-milling", frames=20, step=0.1),
+    "predator-prey": partial(agents, "predator-prey", frames=20),
 }
 every_simulator = pytest.mark.parametrize("simulate", SIMULATORS.values(), ids=SIMULATORS)
 
