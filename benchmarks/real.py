@@ -24,11 +24,9 @@ from comotion.scoring import (
     Climatology,
     ConstantTurn,
     ConstantVelocity,
-    DampedVelocity,
     LeadScores,
     Origins,
     OUAcceleration,
-    WhiteAcceleration,
     forecast_at,
     roll,
     score_at,
@@ -41,8 +39,6 @@ REFERENCES: dict[str, type[AbstractReference]] = {
     "constant velocity, along and across": AlongAcross,
     "constant turn": ConstantTurn,
     "Kalman filter": OUAcceleration,
-    "Kalman filter, damped velocity": DampedVelocity,
-    "Kalman filter, white acceleration": WhiteAcceleration,
 }
 STRAIGHT = "constant velocity"
 DRAWS = 100
