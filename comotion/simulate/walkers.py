@@ -1,10 +1,11 @@
 """Objects that know nothing of each other: what a model must not take for interaction."""
 
 import numpy as np
+from jaxtyping import Float
 
 from comotion.data import Trajectories
 from comotion.simulate.noise import generators
-from comotion.simulate.recording import Motion, check_scene, frame_times, record, require_positive
+from comotion.simulate.recording import check_scene, frame_times, record, require_positive
 
 HALF_WIDTH = 5.0
 PERSISTENCE = 2.0
@@ -42,11 +43,11 @@ def drifters(
     objects: int = 3,
     frames: int = 40,
     step: float = 0.1,
-    noise: str | float = "low",
+    noise: str | float = "none",
     velocities: bool = True,
     seed: int = 0,
 ) -> Trajectories:
-    """Straight flight at constant velocity, measured with noise: nothing is to be learned."""
+    """Straight flight at constant velocity: nothing is to be learned."""
     check_scene(noise=noise, sequences=sequences, objects=objects, frames=frames, step=step)
     times = frame_times(frames, step)
     draws = [stream.normal(size=(2, 1, objects, 2)) for stream in generators(seed, sequences)]
@@ -63,7 +64,7 @@ def _walk(
     step: float,
     persistence: float,
     half_width: float,
-) -> Motion:
+) -> tuple[Float[np.ndarray, "N A d"], Float[np.ndarray, "N A d"]]:
     """Exact steps of the velocity, straight flight and mirrored walls in between."""
     x = stream.uniform(-half_width, half_width, size=(objects, 2))
     v = SPEED / 2**0.5 * stream.normal(size=(objects, 2))
