@@ -115,7 +115,7 @@ def at_rows(forecast: "xr.Dataset", origins: Origins) -> SampledPaths:
 
 def origins_of(forecast: "xr.Dataset", data: Trajectories) -> Origins:
     """One origin per sequence: the last frame that the forecast saw."""
-    seen = int(forecast.attrs["encoder_frames"])
+    seen = int(forecast.attrs["frames_seen"])
     if forecast.sizes["time"] != data.values.shape[1] or not seen < data.values.shape[1]:
         raise BadInput(
             f"The forecast has {forecast.sizes['time']} frames of which it saw {seen}, and the "
@@ -130,6 +130,6 @@ def origins_of(forecast: "xr.Dataset", data: Trajectories) -> Origins:
 def default_protocol(what: FittedModel | AbstractReference, data: Trajectories) -> Protocol:
     """As many frames seen as the model was built for, and half of what is left to forecast."""
     frames = int(data.lengths.max())
-    seen = what.config.system.encoder_frames if isinstance(what, FittedModel) else 5
+    seen = what.config.system.frames_seen if isinstance(what, FittedModel) else 5
     horizon = max(1, min(LONGEST_HORIZON, (frames - seen) // 2))
     return Protocol(seen, horizon, seen_share=0.5, most_origins=MOST_ORIGINS)

@@ -86,7 +86,7 @@ def test_the_longest_stretch_is_found():
 
 def forecast_of(data: Trajectories, draws: np.ndarray, seen: int) -> xr.Dataset:
     dims = ("draw", "sequence", "time", "object", "feature")
-    return xr.Dataset({"observation": (dims, draws)}, attrs={"encoder_frames": seen})
+    return xr.Dataset({"observation": (dims, draws)}, attrs={"frames_seen": seen})
 
 
 def test_a_finished_forecast_is_scored_after_the_frames_it_saw():
