@@ -1,9 +1,11 @@
 """Laws of contact: pair distance and walls, restitution, masses, with their posterior."""
 
 from comotion.contacts.bounce import Bounce, BounceLaw, Scatter
+from comotion.contacts.describe import describe_contacts
 from comotion.contacts.law import ContactLaw, Contacts, PlaneLaw, SphereLaw
 from comotion.contacts.make import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
 from comotion.contacts.posterior import Gaussian, gaussian
+from comotion.contacts.shape import ContactShape, blank_law, contact_shape
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
 
 __all__ = [
@@ -11,6 +13,7 @@ __all__ = [
     "Bounce",
     "BounceLaw",
     "ContactLaw",
+    "ContactShape",
     "Contacts",
     "Gaussian",
     "Parts",
@@ -22,8 +25,11 @@ __all__ = [
     "Sphere",
     "SphereLaw",
     "Spheres",
+    "blank_law",
     "box",
     "contact_law",
+    "contact_shape",
+    "describe_contacts",
     "gaussian",
     "polygon",
 ]

@@ -21,33 +21,38 @@ class Scatter(eqx.Module):
     stays a function, and the solver needs no noise of its own.
     """
 
-    sd: Float[Array, ""]
-    frequencies: Float[Array, "F d"]
-    phases: Float[Array, " F"]
+    sd: Float[Array, "*b"]
+    frequencies: Float[Array, "F d *b"]
+    phases: Float[Array, "F *b"]
 
-    def __call__(self, places: Float[Array, "*b d"]) -> Float[Array, "*b"]:
-        shape = (1,) * (places.ndim - 1) + self.phases.shape
-        phases = places @ self.frequencies.T + self.phases.reshape(shape)
-        return self.sd * jnp.sqrt(2.0 / WAVES) * jnp.sum(jnp.cos(phases), axis=-1)
+    def __call__(self, places: Float[Array, "n d *#B"]) -> Float[Array, "n *#B"]:
+        phases = jnp.sum(places[:, None] * self.frequencies[None], axis=2) + self.phases[None]
+        return self.sd[None] * jnp.sqrt(2.0 / WAVES) * jnp.sum(jnp.cos(phases), axis=1)
 
 
 class Bounce(eqx.Module):
-    """One draw: normal speed after = restitution × before, sliding speed loses a share."""
+    """One draw: normal speed after = restitution × before, sliding speed loses a share.
 
-    speeds: Float[Array, " m"]
-    values: Float[Array, " m"]
-    loss: Float[Array, ""]
-    scatter: Scatter
+    Arrays may have further axes at their end, as those of `Planes`.
+    """
+
+    speeds: Float[Array, "m *b"]
+    values: Float[Array, "m *b"]
+    loss: Float[Array, "*b"]
+    scatter: Scatter | None
 
     def restitution(
-        self, closing: Float[Array, "*b"], places: Float[Array, "*b d"]
-    ) -> Float[Array, "*b"]:
+        self, closing: Float[Array, "n *#B"], places: Float[Array, "n d *#B"]
+    ) -> Float[Array, "n *#B"]:
         """Straight between the speeds where it is known: the mean of a Wiener process there."""
-        known = self.values[0] if len(self.speeds) == 1 else self._between(closing)
-        return jnp.clip(known + self.scatter(places), 0.0, 1.0)
-
-    def _between(self, closing: Float[Array, "*b"]) -> Float[Array, "*b"]:
-        return jnp.interp(closing, self.speeds, self.values)
+        known = jnp.zeros_like(closing) + self.values[:1]
+        for k in range(self.speeds.shape[0] - 1):
+            width, rise = (part[k + 1] - part[k] for part in (self.speeds, self.values))
+            way = jnp.clip((closing - self.speeds[k][None]) / width[None], 0.0, 1.0)
+            known = known + way * rise[None]
+        if self.scatter is not None:
+            known = known + self.scatter(places)
+        return jnp.clip(known, 0.0, 1.0)
 
 
 class BounceLaw(eqx.Module):
@@ -56,18 +61,25 @@ class BounceLaw(eqx.Module):
     speeds: Float[Array, " m"]
     restitution: Gaussian
     loss: Gaussian
-    scatter: Float[Array, ""]
+    scatter: Float[Array, ""] | None
+    """None where contacts of the same speed are all alike"""
 
     def draw(self, spatial: int, *, key: Key) -> Bounce:
-        key_restitution, key_loss, key_waves, key_phases = jax.random.split(key, 4)
-        waves = standard_normal((WAVES, spatial), FAST, key=key_waves) / SHORTEST
-        phases = jax.random.uniform(key_phases, (WAVES,), FAST, maxval=2 * jnp.pi)
+        key_restitution, key_loss, key_scatter = jax.random.split(key, 3)
         return Bounce(
             self.speeds,
             self.restitution.draw(key=key_restitution),
             jnp.clip(self.loss.draw(key=key_loss)[0], 0.0, 1.0),
-            Scatter(self.scatter, waves, phases),
+            self._draw_scatter(spatial, key_scatter),
         )
+
+    def _draw_scatter(self, spatial: int, key: Key) -> Scatter | None:
+        if self.scatter is None:
+            return None
+        key_waves, key_phases = jax.random.split(key)
+        waves = standard_normal((WAVES, spatial), FAST, key=key_waves) / SHORTEST
+        phases = jax.random.uniform(key_phases, (WAVES,), FAST, maxval=2 * jnp.pi)
+        return Scatter(self.scatter, waves, phases)
 
     def kl(self) -> Float[Array, ""]:
         return self.restitution.kl(0.5, 0.5) + self.loss.kl(0.5, 0.5)

@@ -1,5 +1,7 @@
 """The law of contact: where things touch and what touching does, with its posterior."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -19,31 +21,35 @@ class Contacts(eqx.Module):
     """One drawn law of contact.
 
     Two objects touch where their distance is the sum of their radii: one radius for all, or one
-    for each object; none, and objects pass through each other. Masses likewise.
+    for each object; none, and objects pass through each other. Masses likewise. Arrays may have
+    further axes at their end, one entry for each of many laws.
     """
 
-    radii: Float[Array, " r"]
-    log_masses: Float[Array, " m"]
+    radii: Float[Array, "r *b"]
+    log_masses: Float[Array, "m *b"]
     planes: Planes
     spheres: Spheres
     pair: Bounce
     wall: Bounce
     rims: bool = eqx.field(static=True)
     """whether it is the rim of an object that meets a wall, not its centre"""
+    only: bool = eqx.field(static=True)
+    """whether nothing else acts: between contacts everything flies straight"""
 
     @property
     def surfaces(self) -> tuple[AbstractSurfaces, AbstractSurfaces]:
         return self.planes, self.spheres
 
-    def reach(self, objects: int) -> Float[Array, " A"]:
+    def reach(self, objects: int) -> Float[Array, "A *b"]:
         return per_object(self.radii, objects, "radii")
 
-    def extents(self, objects: int) -> Float[Array, " A"]:
+    def extents(self, objects: int) -> Float[Array, "A *b"]:
         """How far each object reaches beyond its centre when it meets a wall."""
-        zero = jnp.zeros(objects, self.planes.anchors.dtype)
-        return self.reach(objects) if self.rims else zero
+        if self.rims:
+            return self.reach(objects)
+        return jnp.zeros((objects, *self.log_masses.shape[1:]), self.log_masses.dtype)
 
-    def masses(self, objects: int) -> Float[Array, " A"]:
+    def masses(self, objects: int) -> Float[Array, "A *b"]:
         return jnp.exp(per_object(self.log_masses, objects, "masses"))
 
 
@@ -54,13 +60,14 @@ class PlaneLaw(eqx.Module):
     normals: Float[Array, "W d"]
     spans: Float[Array, "W 2"]
     moved: Gaussian
+    endless: bool = eqx.field(static=True)
 
     def draw(self, *, key: Key) -> Planes:
         moved = self.moved.draw(key=key)
         anchors = self.anchors + moved[:, :1] * self.normals
         tilt = jnp.einsum("wt,wtd->wd", moved[:, 1:], tangents(self.normals))
         normals = self.normals + tilt
-        return Planes(anchors, normals / _length(normals), self.spans)
+        return Planes(anchors, normals / _length(normals), self.spans, self.endless)
 
 
 class SphereLaw(eqx.Module):
@@ -84,6 +91,7 @@ class ContactLaw(eqx.Module):
     pair: BounceLaw
     wall: BounceLaw
     rims: bool = eqx.field(static=True)
+    only: bool = eqx.field(static=True)
 
     @property
     def spatial(self) -> int:
@@ -99,7 +107,16 @@ class ContactLaw(eqx.Module):
             pair=self.pair.draw(self.spatial, key=pair),
             wall=self.wall.draw(self.spatial, key=wall),
             rims=self.rims,
+            only=self.only,
         )
+
+    def without_pairs(self) -> "ContactLaw":
+        """Walls alone: objects pass through each other."""
+        nothing = Gaussian(self.radii.mean[:0], self.radii.factor[:0, :0])
+        equal = Gaussian(
+            jnp.zeros_like(self.log_masses.mean[:1]), jnp.zeros_like(self.log_masses.factor[:1, :1])
+        )
+        return replace(self, radii=nothing, log_masses=equal)
 
     def kl(self) -> Float[Array, ""]:
         """From a broad prior in units of the scene."""
@@ -108,13 +125,13 @@ class ContactLaw(eqx.Module):
         return geometry + flat + self.log_masses.kl(0.0, 1.0) + self.pair.kl() + self.wall.kl()
 
 
-def per_object(values: Float[Array, " r"], objects: int, what: str) -> Float[Array, " A"]:
+def per_object(values: Float[Array, "r *b"], objects: int, what: str) -> Float[Array, "A *b"]:
     if values.shape[0] not in (1, objects):
         raise BadInput(
             f"the contact law has {what} for {values.shape[0]} objects, but there are {objects}; "
             "forecast the objects it was learned from, or learn one radius for all"
         )
-    return jnp.broadcast_to(values, (objects,))
+    return jnp.broadcast_to(values, (objects, *values.shape[1:]))
 
 
 def tangents(normals: Float[Array, "W d"]) -> Float[Array, "W d-1 d"]:

@@ -58,7 +58,7 @@ class Restitution:
             speeds=jnp.asarray(self.speeds, FAST),
             restitution=gaussian(self.values, self.covariance),
             loss=gaussian([self.loss], known),
-            scatter=jnp.asarray(self.scatter, FAST),
+            scatter=jnp.asarray(self.scatter, FAST) if self.scatter else None,
         )
 
 
@@ -75,6 +75,7 @@ class Parts:
     pair: Restitution = field(default_factory=Restitution)
     wall: Restitution = field(default_factory=Restitution)
     rims: bool = False
+    only: bool = False
 
 
 def contact_law(parts: Parts) -> ContactLaw:
@@ -88,6 +89,7 @@ def contact_law(parts: Parts) -> ContactLaw:
         pair=parts.pair.law(),
         wall=parts.wall.law(),
         rims=parts.rims,
+        only=parts.only,
     )
 
 
@@ -123,6 +125,7 @@ def _planes(walls: list[Plane], d: int) -> PlaneLaw:
         normals=jnp.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True), FAST),
         spans=jnp.asarray(np.array([wall.span for wall in walls]).reshape(-1, 2), FAST),
         moved=_uncertain(np.zeros_like(anchors), covariances),
+        endless=all(np.isinf(wall.span).all() for wall in walls),
     )
 
 

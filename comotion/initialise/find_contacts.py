@@ -11,10 +11,11 @@ from comotion.initialise.bounces import Speeds, fit_restitution
 from comotion.initialise.curves import Curves, along, curves_of, without
 from comotion.initialise.enclosure import find_enclosure
 from comotion.initialise.flights import Flights, find_flights, straightened
+from comotion.initialise.forces import flies_straight
 from comotion.initialise.hinges import hinged
 from comotion.initialise.jumps import Jumps, bent_by, find_jumps, find_pairs, relative_curve
 from comotion.initialise.pair_sizes import PairSizes, fit_masses, fit_sizes
-from comotion.initialise.tracks import Tracks, noise_scale
+from comotion.initialise.tracks import NoiseScale, Tracks, noise_scale
 from comotion.initialise.walls import find_walls, normals_at
 
 FEWEST_FRAMES = 8
@@ -31,6 +32,9 @@ class Finding:
     """intervals in which a contact of the law fell"""
     straight: Tracks
     """the tracks without noise, as flights from contact to contact"""
+    noise: NoiseScale
+    required: bool = False
+    """whether to find nothing is an error"""
 
 
 def find_contacts(
@@ -46,7 +50,8 @@ def find_contacts(
     P, N, A, d = tracks.positions.shape
     if d not in (2, 3) or N < FEWEST_FRAMES:
         reason = f"contacts are looked for in 2 or 3 dimensions and {FEWEST_FRAMES} frames or more"
-        return Finding(None, reason, np.zeros((P, max(N - 1, 0), A), bool), tracks)
+        nobody = np.zeros((P, max(N - 1, 0), A), bool)
+        return Finding(None, reason, nobody, tracks, noise_scale(tracks))
     curves = curves_of(tracks, accelerations)
     left = without(tracks, curves)
     noise = noise_scale(left)
@@ -76,7 +81,7 @@ def find_contacts(
             walls, bounce, eventful = [enclosure.wall], enclosure.restitution, enclosure.touching
         where = f"{where}, and {enclosure.reason}"
     if sizes.radii is None and not walls:
-        return Finding(None, f"{sizes.reason}, and no wall: {where}", eventful, straight)
+        return Finding(None, f"{sizes.reason}, and no wall: {where}", eventful, straight, noise)
     touches = sizes.radii is not None
     law = contact_law(
         Parts(
@@ -88,11 +93,13 @@ def find_contacts(
             log_masses_covariance=masses.covariance if touches else None,
             pair=_pair_restitution(pairs, sizes, scatters),
             wall=bounce,
+            only=accelerations is None and flies_straight(flights, left, noise),
         )
     )
     at_walls = alone[np.any([*members, np.zeros(len(alone), bool)], axis=0)]
     eventful = eventful | _eventful([pairs[sizes.belongs], at_walls], tracks)
-    return Finding(law, _summary(jumps, pairs[sizes.belongs], at_walls, walls), eventful, straight)
+    reason = _summary(jumps, pairs[sizes.belongs], at_walls, walls)
+    return Finding(law, reason, eventful, straight, noise)
 
 
 def _bent_again(jumps: Jumps, curves: Curves, flights: Flights) -> Jumps:

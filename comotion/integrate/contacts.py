@@ -5,6 +5,8 @@ all objects to the next contact of any of them. Rounds are bounded; what they le
 counted, and made harmless: nothing goes further into a wall or another object.
 """
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import equinox as eqx
@@ -22,7 +24,9 @@ GRAZING = 1e-5
 SHALLOW = 0.3
 """Up to this slope a slide follows a curved wall without losing speed."""
 TINY = 1e-30
-Vectors = Float[Array, "A d"]
+FEW = 6
+"""So many objects have their changes written out: shorter than a product of matrices."""
+Vectors = Float[Array, "A d *#B"]
 
 
 class Bouncing(AbstractIntegrator):
@@ -31,7 +35,8 @@ class Bouncing(AbstractIntegrator):
     contacts: Contacts
     layout: Layout = eqx.field(static=True)
     steps: int = eqx.field(static=True, default=1)
-    rounds: int = eqx.field(static=True, default=4)
+    rounds: int | None = eqx.field(static=True, default=None)
+    """by default as many as the number of objects asks for"""
 
     def advance(self, rates: Rates, states: States, interval: Interval) -> States:
         return self.advance_counting(rates, states, interval)[0]
@@ -42,6 +47,7 @@ class Bouncing(AbstractIntegrator):
         """The states at the end, and in how many steps not all contacts could be followed."""
         length = (interval.end - interval.start) / self.steps
         active = interval.known[0]
+        rounds = self.rounds or rounds_for(len(states))
 
         def step(
             carry: tuple[States, Float[Array, ""]], number: Float[Array, ""]
@@ -50,7 +56,7 @@ class Bouncing(AbstractIntegrator):
             start = interval.start + number * length
             states = self._kick(rates, states, start, length / 2, interval)
             x, v = states[:, self.layout.position], states[:, self.layout.velocity]
-            x, v, over = drift(self.contacts, x, v, length, active, self.rounds)
+            x, v, over = _drift_of_many(rounds)(self.contacts, x, v, length, active)
             states = states.at[:, self.layout.position].set(x)
             states = states.at[:, self.layout.velocity].set(v)
             states = self._kick(rates, states, start + length, length / 2, interval)
@@ -81,42 +87,14 @@ def rounds_for(objects: int) -> int:
     return 4 + objects // 2
 
 
-class _Flight(NamedTuple):
-    x: Vectors
-    v: Vectors
-    left: Float[Array, ""]
-
-
-class _Meetings(NamedTuple):
-    """Waits until every contact: walls by object and wall, pairs by pair."""
-
-    walls: Float[Array, "A W"]
-    pairs: Float[Array, " E"]
-
-    @property
-    def first(self) -> Float[Array, ""]:
-        return jnp.min(self.all)
-
-    @property
-    def all(self) -> Float[Array, " n"]:
-        return jnp.concatenate([self.walls.reshape(-1), self.pairs, jnp.full(1, jnp.inf)])
-
-    def is_first(self) -> "_Meetings":
-        """One in the place of the earliest, zero elsewhere."""
-        every = self.all
-        hot = (jnp.arange(every.shape[0]) == jnp.argmin(every)).astype(every.dtype)
-        walls = hot[: self.walls.size].reshape(self.walls.shape)
-        return _Meetings(walls, hot[self.walls.size : -1])
-
-
 def drift(
     contacts: Contacts,
     x: Vectors,
     v: Vectors,
-    length: Float[Array, ""],
-    active: Bool[Array, " A"],
+    length: Float[Array, "*#B"],
+    active: Bool[Array, "A *#B"],
     rounds: int,
-) -> tuple[Vectors, Vectors, Float[Array, ""]]:
+) -> tuple[Vectors, Vectors, Float[Array, "*#B"]]:
     """Straight flight for `length` with all contacts on the way; absent objects stand still."""
     standing = jnp.where(active[:, None], v, 0.0)
     flight = _Flight(x, standing, length)
@@ -125,42 +103,103 @@ def drift(
         return _to_next(contacts, flight, active), None
 
     flight = jax.lax.scan(one_round, flight, None, length=rounds)[0]
-    over = _meetings(contacts, flight, active).first < flight.left
-    x, v = flight.x + flight.left * flight.v, flight.v
+    over = jnp.min(_waits(contacts, flight, active), axis=0) < flight.left
+    x, v = flight.x + flight.left[None, None] * flight.v, flight.v
     x, v = _hold_apart(contacts, x, v, active)
     x, v = _slide(contacts, x, v, active)
     return x, jnp.where(active[:, None], v, standing), over.astype(x.dtype)
 
 
-def _to_next(contacts: Contacts, flight: _Flight, active: Bool[Array, " A"]) -> _Flight:
+@lru_cache
+def _drift_of_many(rounds: int) -> Callable[..., tuple[Array, Array, Array]]:
+    """The same; scenes that are mapped over become the last axis, where they cost least."""
+
+    @jax.custom_batching.custom_vmap
+    def one(contacts, x, v, length, active):
+        return drift(contacts, x, v, length, active, rounds)
+
+    @one.def_vmap
+    def many(size, batched, *arguments):
+        def to_end(leaf: Array, is_batched: bool) -> Array:
+            return jnp.moveaxis(leaf, 0, -1) if is_batched else leaf[..., None]
+
+        contacts, *rest = jax.tree.map(to_end, arguments, tuple(batched))
+        rest = [jnp.broadcast_to(leaf, (*leaf.shape[:-1], size)) for leaf in rest]
+        found = one(contacts, *rest)
+        return tuple(jnp.moveaxis(part, -1, 0) for part in found), (True, True, True)
+
+    return one
+
+
+def overlaps(contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"]) -> Bool[Array, "*#B"]:
+    """Whether anything is beyond a wall or inside something else."""
+    extents = contacts.extents(len(x))
+    depths = jnp.concatenate([s.depths(x, extents) for s in contacts.surfaces], axis=1)
+    outside = jnp.any((depths > 0) & there[:, None], axis=(0, 1))
+    if not contacts.radii.size or len(x) < 2:
+        return outside
+    first, second = _pairs(len(x))
+    reach = contacts.reach(len(x))
+    apart = jnp.sum((x[first] - x[second]) ** 2, axis=1)
+    inside = (apart < (reach[first] + reach[second]) ** 2) & there[first] & there[second]
+    return outside | jnp.any(inside, axis=0)
+
+
+class _Flight(NamedTuple):
+    x: Vectors
+    v: Vectors
+    left: Float[Array, "*#B"]
+
+
+def _to_next(contacts: Contacts, flight: _Flight, active: Bool[Array, "A *#B"]) -> _Flight:
     """To the next contact and out of it, or to the end."""
-    meetings = _meetings(contacts, flight, active)
-    wait = jnp.minimum(meetings.first, flight.left)
-    hit = (meetings.first < flight.left).astype(flight.x.dtype)
-    x = flight.x + wait * flight.v
-    first = meetings.is_first()
-    change = _wall_changes(contacts, x, flight.v, hit * first.walls)
-    if meetings.pairs.size:
-        change = change + _pair_changes(contacts, x, flight.v, hit * first.pairs)
+    waits = _waits(contacts, flight, active)
+    first = jnp.min(waits, axis=0)
+    wait = jnp.minimum(first, flight.left)
+    x = flight.x + wait[None, None] * flight.v
+    hit = _is_first(waits, first) * (first < flight.left).astype(x.dtype)[None]
+    walls, objects = sum(s.count for s in contacts.surfaces), len(x)
+    change = jnp.zeros_like(x)
+    if walls:
+        at_walls = hit[: objects * walls].reshape(objects, walls, *hit.shape[1:])
+        change = change + _wall_changes(contacts, x, flight.v, at_walls)
+    if contacts.radii.size and objects > 1:
+        change = change + _pair_changes(contacts, x, flight.v, hit[objects * walls :])
     return _Flight(x, flight.v + change, flight.left - wait)
 
 
-def _meetings(contacts: Contacts, flight: _Flight, active: Bool[Array, " A"]) -> _Meetings:
+def _is_first(waits: Float[Array, "n *#B"], first: Float[Array, "*#B"]) -> Float[Array, "n *#B"]:
+    """One in the place of the earliest, zero elsewhere; of several at once the first in order."""
+    count = waits.shape[0]
+    order = jnp.arange(count, dtype=jnp.int32).reshape(count, *[1] * first.ndim)
+    number = jnp.min(jnp.where(waits == first[None], order, count), axis=0)
+    return (order == number[None]).astype(waits.dtype)
+
+
+def _waits(
+    contacts: Contacts, flight: _Flight, active: Bool[Array, "A *#B"]
+) -> Float[Array, "n *#B"]:
+    """Until every contact: walls by object and wall, then pairs."""
     x, v = flight.x, flight.v
-    extents = contacts.extents(len(x))
-    waits, closing = zip(*(s.waits(x, v, extents) for s in contacts.surfaces), strict=True)
-    speed = _length(v)
-    walls, closing = jnp.concatenate(waits, axis=1), jnp.concatenate(closing, axis=1)
-    real = (closing > GRAZING * speed) & active[:, None]
-    return _Meetings(jnp.where(real, walls, jnp.inf), _pair_waits(contacts, x, v, active))
+    extents, speed = contacts.extents(len(x)), _length(v)
+    parts = []
+    for surfaces in contacts.surfaces:
+        if surfaces.count:
+            waits, closing = surfaces.waits(x, v, extents)
+            real = (closing > GRAZING * speed) & active[:, None]
+            parts.append(jnp.where(real, waits, jnp.inf))
+    shape = flight.left.shape
+    walls = [jnp.concatenate(parts, axis=1).reshape(-1, *shape)] if parts else []
+    never = jnp.full((0 if walls or contacts.radii.size else 1, *shape), jnp.inf, x.dtype)
+    return jnp.concatenate([*walls, _pair_waits(contacts, x, v, active), never])
 
 
 def _pair_waits(
-    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, " A"]
-) -> Float[Array, " E"]:
+    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"]
+) -> Float[Array, "E *#B"]:
     """The earlier root of |gap + t·drift| = distance, in the form that does not cancel."""
     if not contacts.radii.size:
-        return jnp.zeros(0, x.dtype)
+        return jnp.zeros((0, *x.shape[2:]), x.dtype)
     first, second = _pairs(len(x))
     gap, drift = x[first] - x[second], v[first] - v[second]
     approach = -jnp.sum(gap * drift, axis=1)
@@ -177,31 +216,35 @@ def _pair_waits(
     return jnp.where(meets, wait, jnp.inf)
 
 
-def _wall_changes(contacts: Contacts, x: Vectors, v: Vectors, hit: Float[Array, "A W"]) -> Vectors:
-    normals = _normals(contacts, x)
-    closing = jnp.sum(normals * v[:, None], axis=2)
-    places = jnp.broadcast_to(x[:, None], normals.shape)
-    bounce = 1.0 + contacts.wall.restitution(closing, places)
-    sliding = v[:, None] - closing[..., None] * normals
-    change = bounce[..., None] * closing[..., None] * normals + contacts.wall.loss * sliding
-    return -jnp.sum(hit[..., None] * change, axis=1)
+def _wall_changes(
+    contacts: Contacts, x: Vectors, v: Vectors, hit: Float[Array, "A W *#B"]
+) -> Vectors:
+    """Of one contact at most for each object, so one normal is enough."""
+    parts = [s.normals_at(x) for s in contacts.surfaces if s.count]
+    normal = jnp.sum(hit[:, :, None] * jnp.concatenate(parts, axis=1), axis=1)
+    closing = jnp.sum(normal * v, axis=1)
+    bounce = 1.0 + contacts.wall.restitution(closing, x)
+    sliding = jnp.sum(hit, axis=1)[:, None] * v - closing[:, None] * normal
+    return -((bounce * closing)[:, None] * normal + contacts.wall.loss[None, None] * sliding)
 
 
-def _pair_changes(contacts: Contacts, x: Vectors, v: Vectors, hit: Float[Array, " E"]) -> Vectors:
+def _pair_changes(
+    contacts: Contacts, x: Vectors, v: Vectors, hit: Float[Array, "E *#B"]
+) -> Vectors:
     first, second = _pairs(len(x))
     gap, drift = x[first] - x[second], v[first] - v[second]
     normal = gap / _length(gap)
     parting = jnp.sum(normal * drift, axis=1)
     bounce = 1.0 + contacts.pair.restitution(-parting, 0.5 * (x[first] + x[second]))
     sliding = drift - parting[:, None] * normal
-    change = (bounce * parting)[:, None] * normal + contacts.pair.loss * sliding
+    change = (bounce * parting)[:, None] * normal + contacts.pair.loss[None, None] * sliding
     own, other = _shares(contacts, len(x))
     change = hit[:, None] * change
     return _collect(-own[:, None] * change, other[:, None] * change, len(x))
 
 
 def _hold_apart(
-    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, " A"]
+    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"]
 ) -> tuple[Vectors, Vectors]:
     """Pairs inside each other that still approach: back to their distance, approaching no more."""
     if not contacts.radii.size or len(x) < 2:
@@ -222,12 +265,13 @@ def _hold_apart(
 
 
 def _slide(
-    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, " A"]
+    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"]
 ) -> tuple[Vectors, Vectors]:
     """What went straight on beyond a wall: back onto it, and along it."""
+    extents = contacts.extents(len(x))
     for surfaces in contacts.surfaces:
         for wall in range(surfaces.count):
-            depth = surfaces.depths(x, contacts.extents(len(x)))[:, wall, None]
+            depth = surfaces.depths(x, extents)[:, wall, None]
             normal = surfaces.normals_at(x)[:, wall]
             outward = jnp.sum(v * normal, axis=1, keepdims=True)
             held = (depth > 0) & (outward > 0) & active[:, None]
@@ -240,11 +284,7 @@ def _slide(
     return x, v
 
 
-def _normals(contacts: Contacts, x: Vectors) -> Float[Array, "A W d"]:
-    return jnp.concatenate([s.normals_at(x) for s in contacts.surfaces], axis=1)
-
-
-def _shares(contacts: Contacts, objects: int) -> tuple[Float[Array, " E"], Float[Array, " E"]]:
+def _shares(contacts: Contacts, objects: int) -> tuple[Float[Array, "E *b"], Float[Array, "E *b"]]:
     """Of what happens to a pair, how much each of the two gets: the lighter one gets more."""
     first, second = _pairs(objects)
     masses = contacts.masses(objects)
@@ -253,14 +293,22 @@ def _shares(contacts: Contacts, objects: int) -> tuple[Float[Array, " E"], Float
 
 
 def _collect(
-    of_first: Float[Array, "E d"], of_second: Float[Array, "E d"], objects: int
+    of_first: Float[Array, "E d *#B"], of_second: Float[Array, "E d *#B"], objects: int
 ) -> Vectors:
-    to_first, to_second = _incidence(objects)
-    dtype = of_first.dtype
-    return jnp.asarray(to_first, dtype) @ of_first + jnp.asarray(to_second, dtype) @ of_second
+    first, second = _pairs(objects)
+    if objects <= FEW:
+        rows = [
+            sum([of_first[e] for e in np.flatnonzero(first == a)])
+            + sum([of_second[e] for e in np.flatnonzero(second == a)])
+            for a in range(objects)
+        ]
+        return jnp.stack([jnp.asarray(row) for row in rows])
+    everyone, dtype = np.arange(objects)[:, None], of_first.dtype
+    to_first, to_second = (jnp.asarray(everyone == side[None], dtype) for side in (first, second))
+    return jnp.tensordot(to_first, of_first, 1) + jnp.tensordot(to_second, of_second, 1)
 
 
-def _length(vectors: Float[Array, "n d"]) -> Float[Array, "n 1"]:
+def _length(vectors: Float[Array, "n d *#B"]) -> Float[Array, "n 1 *#B"]:
     # Not the root of zero: objects at rest must not spoil a gradient.
     return jnp.sqrt(jnp.maximum(jnp.sum(vectors**2, axis=1, keepdims=True), TINY))
 
@@ -268,9 +316,3 @@ def _length(vectors: Float[Array, "n d"]) -> Float[Array, "n 1"]:
 def _pairs(objects: int) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.triu_indices(objects, k=1)
     return first, second
-
-
-def _incidence(objects: int) -> tuple[np.ndarray, np.ndarray]:
-    first, second = _pairs(objects)
-    everyone = np.arange(objects)[:, None]
-    return everyone == first[None], everyone == second[None]
