@@ -19,6 +19,7 @@ COMMANDS = {
     "fit": "learn from a data file how things move together",
     "predict": "forecast with a fitted model",
     "evaluate": "score a model or a forecast beside forecasts without a model",
+    "explore": "write a page in which the fitted model runs, to play with and to share",
     "reproduce": "make the paper's tables and figures again",
     "sweep": "search for the best values of config fields",
     "systems": "list the models there are and the parts they are made of",
@@ -43,6 +44,7 @@ usage: comotion COMMAND [OPTIONS]
   comotion fit balls.csv --split 0.8 --out runs/balls
   comotion predict runs/balls others.csv --out forecast.nc
   comotion evaluate forecast.nc others.csv
+  comotion explore runs/balls others.csv --out balls.html
 
 A data file is a table with the columns object, time, x, y or names like id, frame, pos_x (also
 sequence, z, vx, …), long or wide, as text, .parquet, .nc or .npz. Exit codes: 0 all is well, 2 bad

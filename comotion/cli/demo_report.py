@@ -21,6 +21,7 @@ CAPTIONS = {
     "alone.png": "The learned law of a ball by itself, moving to the right: the walls push back",
     "interaction.png": "What the learned law says a ball does to another, closing in on it",
 }
+EXPLORED = 30
 
 
 def write_report(
@@ -32,7 +33,7 @@ def write_report(
     scene: Mapping[str, Any],
 ) -> None:
     """Pictures, an animation, and one page that shows them all."""
-    learned = fields(fitted)
+    learned, draws = fields(fitted), min(EXPLORED, forecast.sizes["draw"])
     pictures = {
         "forecast.png": report.forecast_figure(forecast, test),
         "lead.png": report.lead_figure(scores),
@@ -49,6 +50,7 @@ def write_report(
         scores=scores,
         figures={caption: out / name for name, caption in CAPTIONS.items()},
         details=_details(fitted, forecast, scene),
+        explorer=report.explore(fitted, test, title="Three bouncing balls", draws=draws),
     )
 
 

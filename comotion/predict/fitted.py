@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import equinox as eqx
 import jax
@@ -38,6 +38,8 @@ from comotion.systems import DataShape, build, check_data
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from comotion.report.explorer import Explorer
 
 SEQUENCES_TOGETHER = 100
 CANDIDATES = 4
@@ -100,6 +102,13 @@ class FittedModel:
                 on_draw(done)
         forecast = self._dataset(data, plan, trajectories, observations, seed)
         return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
+
+    def explore(self, data: Trajectories, **extent: Any) -> "Explorer":
+        """A page in which this model runs on the objects of `data`: a notebook shows it, and
+        `.save("scene.html")` writes it. Arguments are those of `comotion explore`."""
+        from comotion.report.explorer import explore
+
+        return explore(self, data, **extent)
 
     def _planned(
         self,

@@ -1,6 +1,7 @@
 """Figures, animations, tables and pages (the only room that speaks matplotlib)."""
 
 from comotion.report.animation import animate
+from comotion.report.explorer import Explorer, explore
 from comotion.report.fields import independent_field_figure, interaction_field_figure
 from comotion.report.figures import calibration_figure, forecast_figure, lead_figure
 from comotion.report.page import figure_png, write_page
@@ -10,10 +11,12 @@ from comotion.report.tables import Column, Table, comparison_table, scores_table
 
 __all__ = [
     "Column",
+    "Explorer",
     "Table",
     "animate",
     "calibration_figure",
     "comparison_table",
+    "explore",
     "figure_png",
     "forecast_figure",
     "independent_field_figure",

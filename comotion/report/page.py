@@ -13,6 +13,7 @@ from PIL import Image
 
 from comotion.data import BadInput
 from comotion.data.store import replacing
+from comotion.report.explorer import Explorer
 from comotion.report.tables import Table, scores_table
 from comotion.reproduce.conventions import CONVENTIONS, METRICS, Scores
 
@@ -27,14 +28,17 @@ def write_page(
     scores: Scores | None,
     figures: Mapping[str, Figure | str | Path],
     details: Mapping[str, Any],
+    explorer: Explorer | None = None,
 ) -> Path:
     """Write a self-contained HTML page; readers see the whole page or the one before.
 
     - `figures`: caption → figure, or the path of a PNG or GIF; captions are also the alt texts;
-    - `details`: name → value, listed at the end (system, data, seed, versions, …).
+    - `details`: name → value, listed at the end (system, data, seed, versions, …);
+    - `explorer`: the fitted model to play with, shown first of all.
     """
     parts = [
         f"<h1>{escape(title)}</h1>",
+        *([] if explorer is None else [f'<div class="explorer">{explorer.frame(760)}</div>']),
         *([] if scores is None else _scores_part(scores)),
         *(_figure_part(caption, picture) for caption, picture in figures.items()),
         *([_details_part(details)] if details else []),

@@ -1,0 +1,88 @@
+"""comotion explore"""
+
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from comotion.cli.model import load_model
+from comotion.cli.output import check_output
+from comotion.errors import BadInput
+
+PAGE = "explore.html"
+KEPT = ("held_out.nc", "test.csv")
+"""What a fit and the demo leave beside a model."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Write one HTML file in which the fitted model runs, to play with and to share.
+
+    Objects can be dragged, thrown, removed and doubled, ties between them cut: the futures are
+    followed again at once. The file needs no network and no server. Without --out it goes into the
+    folder of the run and is opened; without DATA it shows the recordings the run has kept.
+
+    Examples:
+      comotion explore runs/demo
+      comotion explore runs/balls test.csv --out scene.html
+      comotion explore model.safetensors test.csv --draws 50 --frames 200 --out scene.html
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """the folder of a run, or a model file"""
+    data: Annotated[
+        Positional[Path | None], arg(metavar="DATA", help_behavior_hint="(default: the run's own)")
+    ] = None
+    """recordings to begin with: a .csv, .parquet or .nc file"""
+    out: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: in the run's folder)")
+    ] = None
+    """file to write, .html; an existing one is replaced"""
+    draws: Annotated[int, arg(metavar="NUMBER")] = 30
+    """how many laws to draw"""
+    sequences: Annotated[int, arg(metavar="NUMBER")] = 8
+    """how many of the first sequences to show"""
+    frames: Annotated[int, arg(metavar="NUMBER")] = 100
+    """how many frames to forecast, also beyond the end of a recording"""
+    seed: Annotated[int, arg(metavar="NUMBER")] = 0
+    """the same seed gives the same draws"""
+    title: Annotated[
+        str | None, arg(metavar="TEXT", help_behavior_hint="(default: the name of the run)")
+    ] = None
+    """what stands above the scene"""
+
+
+def run(options: Options) -> int:
+    out = options.out or _folder(options.model) / PAGE
+    check_output(out, (".html",))
+    from comotion.data import read
+    from comotion.report.explorer import explore
+
+    fitted, data = load_model(options.model), read(options.data or _kept(options.model))
+    page = explore(
+        fitted,
+        data,
+        title=options.title or options.model.resolve().name,
+        draws=options.draws,
+        sequences=options.sequences,
+        frames=options.frames,
+        seed=options.seed,
+    )
+    page.save(out)
+    print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")
+    if options.out is None:
+        webbrowser.open(out.resolve().as_uri())
+    return 0
+
+
+def _folder(model: Path) -> Path:
+    return model if model.is_dir() else model.parent
+
+
+def _kept(model: Path) -> Path:
+    for name in KEPT:
+        if (_folder(model) / name).is_file():
+            return _folder(model) / name
+    raise BadInput(f"{model} has kept no recordings; give a data file after it")

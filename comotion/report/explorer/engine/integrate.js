@@ -1,0 +1,90 @@
+/** From a state and a law to the state one interval later: `comotion/integrate` once more. */
+
+/**
+ * @callback Rates
+ * @param {Float64Array} states
+ * @param {number} progress 0 at the start of the interval, 1 at its end
+ * @param {Float64Array} out
+ * @returns {void}
+ *
+ * @callback Advance changes the states in place
+ * @param {Rates} rates
+ * @param {Float64Array} states
+ * @param {number} length of the interval
+ * @returns {void}
+ */
+
+/**
+ * @param {any} spec
+ * @param {number} size how many numbers the states are
+ * @returns {Advance}
+ */
+export function makeIntegrator(spec, size) {
+  if (spec.kind === "rk4") return rk4(spec.steps, size);
+  if (spec.kind === "jumps") return jumps(size);
+  throw new Error(`This page knows no integrator of kind ${spec.kind}.`);
+}
+
+/** Classic RK4 with the same number of steps in every interval. @param {number} steps @param {number} size @returns {Advance} */
+function rk4(steps, size) {
+  const [first, second, third, fourth, probe] = Array.from({ length: 5 }, () => new Float64Array(size));
+  return (rates, states, length) => {
+    const h = length / steps;
+    for (let step = 0; step < steps; step++) {
+      const [start, middle, end] = [step / steps, (step + 0.5) / steps, (step + 1) / steps];
+      rates(states, start, first);
+      for (let k = 0; k < size; k++) probe[k] = states[k] + 0.5 * h * first[k];
+      rates(probe, middle, second);
+      for (let k = 0; k < size; k++) probe[k] = states[k] + 0.5 * h * second[k];
+      rates(probe, middle, third);
+      for (let k = 0; k < size; k++) probe[k] = states[k] + h * third[k];
+      rates(probe, end, fourth);
+      for (let k = 0; k < size; k++) {
+        states[k] += (h / 6) * (first[k] + 2 * second[k] + 2 * third[k] + fourth[k]);
+      }
+    }
+  };
+}
+
+/** The law gives the change from one frame to the next. @param {number} size @returns {Advance} */
+function jumps(size) {
+  const change = new Float64Array(size);
+  return (rates, states, length) => {
+    if (length <= 0) return;
+    rates(states, 0, change);
+    for (let k = 0; k < size; k++) states[k] += change[k];
+  };
+}
+
+/**
+ * Process noise: multiplicative on the change of velocity, plus Brownian.
+ * @param {any} spec
+ * @param {number} stride entries of one object's state
+ * @returns {(before: Float64Array, after: Float64Array, length: number, normal: Float64Array) => void}
+ *   `normal` has one standard normal number per object and one for each entry it acts on
+ */
+export function makeNoise(spec, stride) {
+  const { share, steady, first, stop } = spec;
+  const most = spec.most ?? Infinity;
+  if (spec.kind !== "state") throw new Error(`This page knows no noise of kind ${spec.kind}.`);
+  return (before, after, length, normal) => {
+    if (share === 0 && steady === 0) return;
+    for (let row = 0, n = 0; row < after.length; row += stride, n += 1 + stop - first) {
+      let moved = false;
+      for (let i = 0; i < stride; i++) moved ||= after[row + i] !== before[row + i];
+      if (!moved) continue;
+      let calm = 0;
+      let pushed = 0;
+      for (let i = first; i < stop; i++) calm += after[row + i] ** 2;
+      for (let i = first; i < stop; i++) {
+        const change = after[row + i] - before[row + i];
+        const wander = steady * Math.sqrt(length) * normal[n + 1 + i - first];
+        after[row + i] += share * normal[n] * change + wander;
+        pushed += after[row + i] ** 2;
+      }
+      const limit = Math.max(most, Math.sqrt(calm));
+      const size = Math.sqrt(pushed);
+      if (size > limit) for (let i = first; i < stop; i++) after[row + i] *= limit / size;
+    }
+  };
+}

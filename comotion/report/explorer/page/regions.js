@@ -1,0 +1,105 @@
+/** Where most of a cloud is: the densest parts of the plane that hold a share of its points. */
+
+const CELLS = 30;
+
+/**
+ * @typedef {[number, number]} Point
+ * @typedef {{ share: number, cells: Point[][] }} Region polygons side by side
+ */
+
+/**
+ * The densest parts that hold the given shares of the points.
+ * @param {Point[]} points
+ * @param {number[]} shares
+ * @returns {Region[]}
+ */
+export function regions(points, shares) {
+  if (points.length < 3) return [];
+  const density = kernelDensity(points);
+  const own = points.map((point) => density.at(point)).sort((a, b) => b - a);
+  return shares.map((share) => {
+    const level = own[Math.min(own.length - 1, Math.ceil(share * own.length) - 1)] * 0.98;
+    return { share, cells: above(density, level) };
+  });
+}
+
+/**
+ * @typedef {object} Density values on a grid, and anywhere
+ * @property {Float64Array} values
+ * @property {Point} low
+ * @property {Point} step
+ * @property {(point: Point) => number} at
+ */
+
+/** @param {Point[]} points @returns {Density} */
+function kernelDensity(points) {
+  const axes = [0, 1].map((d) => points.map((point) => point[d]));
+  const widths = axes.map(bandwidth);
+  // A point of its own width even where all draws agree in one direction.
+  const most = Math.max(...widths) || 1e-9;
+  const [hx, hy] = widths.map((width) => Math.max(width, 0.15 * most));
+  const low = /** @type {Point} */ (axes.map((axis, d) => Math.min(...axis) - 3 * [hx, hy][d]));
+  const high = axes.map((axis, d) => Math.max(...axis) + 3 * [hx, hy][d]);
+  const step = /** @type {Point} */ (low.map((from, d) => (high[d] - from) / (CELLS - 1)));
+  const at = (/** @type {Point} */ [x, y]) =>
+    points.reduce((sum, [px, py]) => {
+      const distance = ((x - px) / hx) ** 2 + ((y - py) / hy) ** 2;
+      return distance > 18 ? sum : sum + Math.exp(-0.5 * distance);
+    }, 0);
+  const values = new Float64Array(CELLS * CELLS);
+  for (const [px, py] of points) {
+    const from = Math.max(0, Math.floor((py - 4.2 * hy - low[1]) / step[1]));
+    const to = Math.min(CELLS - 1, Math.ceil((py + 4.2 * hy - low[1]) / step[1]));
+    for (let j = from; j <= to; j++) {
+      const dy = ((low[1] + j * step[1] - py) / hy) ** 2;
+      for (let i = 0; i < CELLS; i++) {
+        const distance = ((low[0] + i * step[0] - px) / hx) ** 2 + dy;
+        if (distance <= 18) values[j * CELLS + i] += Math.exp(-0.5 * distance);
+      }
+    }
+  }
+  return { values, low, step, at };
+}
+
+/** Silverman's rule with the smaller of two spreads. @param {number[]} values */
+function bandwidth(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const n = sorted.length;
+  const mean = sorted.reduce((a, b) => a + b, 0) / n;
+  const sd = Math.sqrt(sorted.reduce((sum, x) => sum + (x - mean) ** 2, 0) / n);
+  const quartiles = (sorted[Math.floor(0.75 * (n - 1))] - sorted[Math.floor(0.25 * (n - 1))]) / 1.349;
+  return 1.06 * (quartiles > 0 ? Math.min(sd, quartiles) : sd) * n ** (-1 / 6);
+}
+
+/** The parts of all cells where the density is above `level`. @param {Density} density @param {number} level @returns {Point[][]} */
+function above(density, level) {
+  const { values, low, step } = density;
+  /** @type {Point[][]} */
+  const cells = [];
+  for (let j = 0; j < CELLS - 1; j++) {
+    for (let i = 0; i < CELLS - 1; i++) {
+      const k = j * CELLS + i;
+      const corners = [values[k], values[k + 1], values[k + CELLS + 1], values[k + CELLS]];
+      if (Math.max(...corners) < level) continue;
+      cells.push(inside(corners, level).map(([x, y]) => [low[0] + (i + x) * step[0], low[1] + (j + y) * step[1]]));
+    }
+  }
+  return cells;
+}
+
+const CORNERS = [[0, 0], [1, 0], [1, 1], [0, 1]];
+
+/** Marching squares: the part of a cell of size one above the level. @param {number[]} corners @param {number} level @returns {Point[]} */
+function inside(corners, level) {
+  /** @type {Point[]} */
+  const outline = [];
+  for (let e = 0; e < 4; e++) {
+    const [a, b] = [corners[e], corners[(e + 1) % 4]];
+    const [[x, y], [nextX, nextY]] = [CORNERS[e], CORNERS[(e + 1) % 4]];
+    if (a >= level) outline.push([x, y]);
+    if (a >= level === b >= level) continue;
+    const share = (level - a) / (b - a);
+    outline.push([x + share * (nextX - x), y + share * (nextY - y)]);
+  }
+  return outline;
+}

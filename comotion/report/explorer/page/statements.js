@@ -1,0 +1,137 @@
+/** How sure the forecast is, in sentences with counts. */
+
+import { cloudAt } from "./futures.js";
+import { digits, interval } from "./look.js";
+import { isIn, nameOf, objectCount } from "./view.js";
+
+/**
+ * @typedef {import("./view.js").World} World
+ * @typedef {import("./futures.js").Futures} Futures
+ * @typedef {{ subject: string, text: string, object?: string, rest?: string }} Statement `subject`
+ *   and `object` are names from the data
+ */
+
+const SIDES = [["left", "right"], ["lower", "upper"], ["near", "far"]];
+const EDGE_SHARE = 0.03;
+
+/**
+ * About one object, from the head on.
+ * @param {World} world
+ * @param {number} object
+ * @param {[number, number][]} bounds
+ * @param {Float64Array} times of the frames of the futures
+ * @param {number} near the distance at which two objects have met
+ * @returns {Statement[]}
+ */
+export function statements(world, object, bounds, times, near) {
+  const { futures, state } = world;
+  if (!futures || object >= futures.objects || !isIn(world, object)) return [];
+  const begin = Math.ceil(Math.max(state.head, world.model.sequences[state.sequence].seen - 1));
+  const moment = timeAt(times, state.head);
+  const subject = nameOf(world, object);
+  const place = cloudAt(futures, state.head, object);
+  const where = bounds
+    .map((_, d) => {
+      const { low, high } = interval(place.map((position) => position[d]));
+      return `${"xyz"[d]} ${digits(low)} to ${digits(high)}`;
+    })
+    .join(", ");
+  return [
+    { subject, text: ` is now at ${where} (90 %)` },
+    ...edges(futures, object, bounds, begin, times, moment).map((text) => ({ subject, text })),
+    ...meetings(world, object, near, begin, times, moment),
+  ];
+}
+
+/** Which edges of the recorded region are reached, the likeliest first. @param {Futures} futures @param {number} object @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {number} moment */
+function edges(futures, object, bounds, begin, times, moment) {
+  const found = bounds.flatMap(([low, high], d) =>
+    [low + EDGE_SHARE * (high - low), high - EDGE_SHARE * (high - low)].map((edge, side) => {
+      const when = firstTimes(futures, begin, times, (draw, frame) => {
+        const x = draw[(frame * futures.objects + object) * futures.shown + d];
+        return side === 0 ? x <= edge : x >= edge;
+      });
+      return { name: SIDES[d][side], when };
+    }),
+  );
+  return found
+    .filter(({ when }) => when.length > 0.2 * futures.draws.length)
+    .sort((a, b) => b.when.length - a.when.length)
+    .slice(0, 2)
+    .map(({ name, when }) => ` reaches the ${name} edge ${span(when, moment)}${count(when, futures)}`);
+}
+
+/** @param {World} world @param {number} object @param {number} near @param {number} begin @param {Float64Array} times @param {number} moment @returns {Statement[]} */
+function meetings(world, object, near, begin, times, moment) {
+  const futures = /** @type {Futures} */ (world.futures);
+  const found = [];
+  for (let other = 0; other < objectCount(world); other++) {
+    if (other === object || other >= futures.objects || !isIn(world, other)) continue;
+    const when = firstTimes(futures, begin, times, (draw, frame) => {
+      const [i, j] = [object, other].map((a) => (frame * futures.objects + a) * futures.shown);
+      let squared = 0;
+      for (let d = 0; d < futures.spatial; d++) squared += (draw[i + d] - draw[j + d]) ** 2;
+      return squared <= near * near;
+    });
+    if (when.length > 0.1 * futures.draws.length) found.push({ other, when });
+  }
+  return found
+    .sort((a, b) => b.when.length - a.when.length)
+    .slice(0, 2)
+    .map(({ other, when }) => ({
+      subject: nameOf(world, object),
+      object: nameOf(world, other),
+      text: ` comes within ${digits(near)} of `,
+      rest: ` ${span(when, moment)}${count(when, futures)}`,
+    }));
+}
+
+/** When each draw first does something. @param {Futures} futures @param {number} begin @param {Float64Array} times @param {(draw: Float32Array, frame: number) => boolean} does */
+function firstTimes(futures, begin, times, does) {
+  /** @type {number[]} */
+  const found = [];
+  for (const draw of futures.draws) {
+    for (let frame = begin; frame <= futures.frames; frame++) {
+      if (!does(draw, frame)) continue;
+      found.push(times[frame]);
+      break;
+    }
+  }
+  return found;
+}
+
+/** @param {number[]} when @param {number} moment */
+function span(when, moment) {
+  const { low, high } = interval(when.map((time) => Math.max(0, time - moment)));
+  return digits(low) === digits(high) ? `in ${digits(low)}` : `in ${digits(low)} to ${digits(high)}`;
+}
+
+/** @param {number[]} when @param {Futures} futures */
+function count(when, futures) {
+  const all = futures.draws.length;
+  return when.length === all ? ` (90 % of ${all} futures)` : `, in ${when.length} of ${all} futures`;
+}
+
+/** @param {Float64Array} times @param {number} head */
+export function timeAt(times, head) {
+  const frame = Math.min(Math.max(Math.floor(head), 0), times.length - 1);
+  const next = Math.min(frame + 1, times.length - 1);
+  return times[frame] + (head - frame) * (times[next] - times[frame]);
+}
+
+/**
+ * How far an object is from where it would be, draw by draw.
+ * @param {Futures} asIs
+ * @param {Futures} whatIf
+ * @param {number} head
+ * @param {number} object
+ */
+export function effect(asIs, whatIf, head, object) {
+  const [before, after] = [cloudAt(asIs, head, object), cloudAt(whatIf, head, object)];
+  const pairs = Math.min(before.length, after.length);
+  const gaps = Array.from({ length: pairs }, (_, k) => after[k].map((x, d) => x - before[k][d]));
+  return {
+    distance: interval(gaps.map((gap) => Math.hypot(...gap))),
+    axes: Array.from({ length: asIs.spatial }, (_, d) => interval(gaps.map((gap) => gap[d]))),
+  };
+}

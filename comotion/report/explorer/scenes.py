@@ -1,0 +1,72 @@
+"""Recordings beside the states that drawn laws start from, at several moments of each."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from comotion._types import Key, Keys
+from comotion.data import Trajectories
+from comotion.data.windows import Excerpt, Window, cut
+from comotion.dynamics import AbstractField
+from comotion.model import Model, Start
+from comotion.predict.start import Search
+
+
+class Drawn(eqx.Module):
+    """Laws with a leading axis of draws; starts with axes (draw, origin, sequence, …)."""
+
+    field: AbstractField
+    starts: Start
+
+
+def origins(data: Trajectories, seen: int, most: int) -> Int[np.ndarray, " origins"]:
+    """Frames to forecast from: evenly spread, with `seen` frames and something to forecast after
+    each of them in every sequence."""
+    last = max(int(data.lengths.min()) - seen - 1, 0)
+    return np.unique(np.linspace(0, last, most).astype(int))
+
+
+@eqx.filter_jit
+def draw(model: Model, excerpts: Excerpt, search: Search, frames: Array, keys: Keys) -> Drawn:
+    """Draw k is draw k of a forecast with the same keys."""
+    padded = jax.vmap(_with_empty_frames)(excerpts.window)
+
+    def starts_of(field: AbstractField, keys: Keys, frame: Int[Array, ""]) -> Start:
+        windows = jax.vmap(lambda window: cut(window, frame, window.times.shape[0] // 2))(padded)
+        starts = jax.vmap(partial(_start, model, search, field))
+        return starts(Excerpt(windows, excerpts.opening), keys)
+
+    def one(key: Key) -> Drawn:
+        key_field, key_states, _ = jax.random.split(key, 3)  # as a forecast splits them
+        field = model.dynamics.draw(key=key_field)
+        keys = jax.random.split(key_states, excerpts.window.times.shape[0])
+        return Drawn(field, jax.lax.map(partial(starts_of, field, keys), frames))
+
+    return jax.lax.map(one, keys)
+
+
+def _start(model: Model, search: Search, field: AbstractField, excerpt: Excerpt, key: Key) -> Start:
+    key_start, _ = jax.random.split(key)
+    return search.draw_start(model, field, model.encode(excerpt), excerpt, key=key_start)
+
+
+def _with_empty_frames(window: Window) -> Window:
+    """As many frames again in which nobody is there: whatever is cut has the same length."""
+
+    def twice(frames: Array, like_last: bool) -> Array:
+        more = jnp.broadcast_to(frames[-1:], frames.shape) if like_last else jnp.zeros_like(frames)
+        return jnp.concatenate([frames, more])
+
+    return Window(
+        times=twice(window.times, like_last=True),
+        values=twice(window.values, like_last=False),
+        present=twice(window.present, like_last=False),
+        alive=twice(window.alive, like_last=False),
+        properties=window.properties,
+        controls=twice(window.controls, like_last=True),
+        neighbours=window.neighbours,
+    )

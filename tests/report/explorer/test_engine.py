@@ -1,0 +1,205 @@
+"""The page's engine gives Python's numbers, for every system and every coordinate."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from comotion.backend.keys import key_for
+from comotion.backend.normal import standard_normal
+from comotion.coordinates import ALONE, PAIR
+from comotion.data import Trajectories
+from comotion.dynamics import ACCUMULATIONS
+from comotion.errors import BadInput
+from comotion.functions import ACTIVATIONS
+from comotion.gp import KERNELS, Matern32, Product, SquaredExponential, Sum
+from comotion.integrate import StateNoise
+from comotion.predict import FittedModel
+from comotion.predict.start import Search
+from comotion.report.explorer import export
+from comotion.report.explorer.export import Extent, explorable
+from comotion.report.explorer.scenes import draw
+from comotion.systems import SYSTEMS, system
+from tests.report.explorer.conftest import tiny_model, walks
+
+FRAMES = 50
+DRAWS = 2
+TOLERANCE = 1e-4
+NUDGE = 1e-6
+
+REFUSED = [name for name in SYSTEMS if system(name).encoder == "filter"]
+CASES: dict[str, dict] = {
+    **{name: {"name": name} for name in SYSTEMS if name not in REFUSED},
+    **{f"pair {part}": {"pair": part, "order": 1 + k % 2} for k, part in enumerate(PAIR)},
+    **{
+        f"pair {part}, other order": {"pair": part, "order": 2 - k % 2}
+        for k, part in enumerate(PAIR)
+    },
+    **{f"alone {part}": {"alone": part, "order": 1, "properties": "none"} for part in ALONE},
+    **{f"alone {part}, charged": {"alone": part} for part in ALONE},
+    **{f"kernel {part}": {"kernel": part} for part in KERNELS},
+    **{f"accumulation {part}": {"accumulation": part} for part in ACCUMULATIONS},
+    **{f"activation {part}": {"function": "mlp", "activation": part} for part in ACTIVATIONS},
+    "properties inferred": {"properties": "inferred"},
+    "nearest": {"nearest": 1, "objects": 4},
+    "within a radius": {"radius": 1.5, "scaling": "none"},
+    "three steps a frame": {"substeps": 3},
+    "controls": {"controls": 2},
+    "controls, joint": {"name": "GPODE", "controls": 1},
+    "one dimension": {"spatial": 1, "pair": "central"},  # nothing slides past on a line
+    "three dimensions": {"spatial": 3},
+    "hidden velocities": {"velocities": False},
+    "no velocities": {"name": "I-GPODE", "velocities": False, "pair": "radial"},
+    "a network decodes": {"name": "I-NODE-8", "decoder": "mlp"},
+}
+USUAL = {
+    "pair radial",
+    "alone raw, charged",
+    "kernel se",
+    "accumulation sum",
+    "activation softplus",
+}
+for same_as_another in USUAL:
+    del CASES[same_as_another]
+OF_DATA = ("objects", "spatial", "velocities", "controls")
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    """States under drawn laws, as Python follows them: draw × frame × object × state.
+
+    Some laws are chaotic: where two objects attract each other into one spot, the line between
+    them turns with the last bit. `steady` says in which frames a start that is off by `NUDGE`
+    has not come to more than a hundred times that.
+    """
+
+    fitted: FittedModel
+    states: np.ndarray
+    steady: np.ndarray
+
+
+def expect(fitted: FittedModel, data: Trajectories, noisy: bool = False) -> Expected:
+    keys = jax.random.split(key_for("forecast", 0), DRAWS)
+    excerpts, model = fitted.excerpts(data), fitted.model
+    search = Search(1, fitted.config.system.encoder_frames)
+    drawn = draw(model, excerpts, search, jnp.zeros(1, int), keys)
+    window = jax.tree.map(lambda leaf: leaf[0], excerpts.window)
+
+    @eqx.filter_jit
+    def follow(field, start):
+        if not noisy:
+            return model.follow(field, start, window, window.grid)
+        key = jax.random.key(7)
+        return model.follow_noisy(field, start, window, window.grid, key=key)
+
+    def states(nudge: float) -> np.ndarray:
+        followed = []
+        for k in range(DRAWS):
+            field, starts = jax.tree.map(lambda leaf, k=k: leaf[k], (drawn.field, drawn.starts))
+            start = jax.tree.map(lambda leaf: leaf[0, 0], starts)
+            start = dataclasses.replace(start, initial=start.initial * np.float32(1 + nudge))
+            followed.append(np.asarray(follow(field, start)))
+        return np.stack(followed)
+
+    plain = states(0.0)
+    apart = np.abs(states(NUDGE) - plain).max(axis=(2, 3)) / np.abs(plain).max()
+    return Expected(fitted, plain, np.maximum.accumulate(apart, axis=1) < 100 * NUDGE)
+
+
+def questions(edits: list[dict] | None = None, **more) -> list[dict]:
+    request = {"sequence": 0, "origin": 0, "frames": FRAMES, "edits": edits or []}
+    return [{"draw": k, "request": request, **more} for k in range(DRAWS)]
+
+
+def content_of(fitted: FittedModel, data: Trajectories) -> dict:
+    return explorable(fitted, data, Extent(draws=DRAWS, frames=FRAMES, origins=1), "a title")
+
+
+def assert_same(got: list[np.ndarray], expected: Expected) -> None:
+    """Relative to the largest number, in all frames that rounding lets anyone know."""
+    wanted, steady = expected.states, expected.steady
+    assert steady.sum(axis=1).min() > FRAMES // 2
+    error = np.abs(np.stack(got).reshape(wanted.shape) - wanted)[steady].max()
+    assert error < TOLERANCE * np.abs(wanted).max()
+
+
+@pytest.fixture(autouse=True)
+def one_candidate(monkeypatch):
+    """Choosing among several starts is Python's business alone, and takes long to compile."""
+    monkeypatch.setattr(export, "CANDIDATES", 1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_browsers_numbers_are_pythons(case, run_engine):
+    parts = dict(CASES[case])
+    data = walks(**{name: parts.pop(name) for name in OF_DATA if name in parts})
+    expected = expect(tiny_model(data, **parts), data)
+    got = run_engine(content_of(expected.fitted, data), questions())
+    assert_same(got, expected)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_page_cannot_follow_is_refused_in_a_sentence(name):
+    data = walks()
+    with pytest.raises(BadInput, match="the explorer cannot follow that yet"):
+        content_of(tiny_model(data, name), data)
+
+
+def test_a_browser_without_vector_instructions_gets_the_same_numbers(run_engine):
+    data = walks()
+    fitted = tiny_model(data, alone="mirror", properties="none")
+    content = content_of(fitted, data)
+    expected = expect(fitted, data)
+    assert_same(run_engine(content, questions(), plainly=True), expected)
+    assert_same(run_engine(content, questions()), expected)
+
+
+@pytest.mark.parametrize("combine", [Sum, Product])
+def test_sums_and_products_of_kernels_too(combine, run_engine):
+    data = walks()
+    fitted = tiny_model(data, properties="none")
+
+    def combined(kernel):
+        scales = kernel.lengthscales()
+        return combine([SquaredExponential.init(scales), Matern32.init(2 * scales)])
+
+    functions = lambda m: (m.dynamics.alone.kernel, m.dynamics.pair.kernel)
+    model = eqx.tree_at(functions, fitted.model, replace_fn=combined)
+    expected = expect(dataclasses.replace(fitted, model=model), data)
+    got = run_engine(content_of(expected.fitted, data), questions())
+    assert_same(got, expected)
+
+
+def test_process_noise_is_pythons_where_the_normal_numbers_are(run_engine):
+    data = walks()
+    fitted = tiny_model(data)
+    share, steady, most = (jnp.asarray(x, jnp.float32) for x in (0.3, 0.05, 0.8))
+    noise = StateNoise(share, steady, most, first=2, stop=4)
+    fitted = dataclasses.replace(
+        fitted, model=eqx.tree_at(lambda m: m.process_noise, fitted.model, noise)
+    )
+    normal = np.asarray(standard_normal((FRAMES + 1, 3, 3), jnp.float32, key=jax.random.key(7)))
+    expected = expect(fitted, data, noisy=True)
+    got = run_engine(content_of(fitted, data), questions(noise=normal[1:].tolist()))
+    assert_same(got, expected)
+    calm = expect(fitted, data)
+    assert np.abs(calm.states - expected.states).max() > 0.1
+
+
+def test_the_draws_of_a_page_are_those_of_a_forecast_in_the_units_of_the_data(run_engine):
+    data = walks()
+    fitted = tiny_model(data)
+    forecast = fitted.predict(data, draws=DRAWS, seed=0, candidates=1).trajectory.to_numpy()
+    got = run_engine(content_of(fitted, data), questions(shown=True))
+    wanted = forecast[:, 0]
+    known = data.alive[0][None] & expect(fitted, data).steady[:, :, None]
+    got = np.stack(got).reshape(wanted.shape)
+    assert np.abs(got - wanted)[known].max() < TOLERANCE * np.abs(wanted[known]).max()
+    beyond = run_engine(
+        content_of(fitted, data),
+        [q | {"request": q["request"] | {"frames": 80}} for q in questions()],
+    )
+    assert all(len(states) == 81 * 3 * 4 and np.isfinite(states).all() for states in beyond)
