@@ -69,7 +69,8 @@ def run(options: Options) -> int:
     with clock.phase("fit"):
         fitted = _fit(options, train)
     with clock.phase("forecast"):
-        forecast = fitted.predict(test, draws=QUICK_DRAWS if options.quick else DEMO_DRAWS)
+        draws = QUICK_DRAWS if options.quick else DEMO_DRAWS
+        forecast = fitted.predict(test, draws=draws).dataset
     with clock.phase("score"):
         from comotion.reproduce.conventions import paper_scores
 

@@ -143,4 +143,5 @@ def _forecast(options: Options, data: "Trajectories") -> "xr.Dataset":
         return _finished(options)
     fitted, draws = load_model(options.model), DRAWS if options.draws is None else options.draws
     with counting("drawing futures", draws, options.quiet) as on_draw:
-        return fitted.predict(data, draws=draws, seed=options.seed or 0, on_draw=on_draw)
+        seed = options.seed or 0
+        return fitted.predict(data, draws=draws, seed=seed, on_draw=on_draw).dataset

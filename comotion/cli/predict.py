@@ -59,8 +59,6 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     times = None if options.times is None else parse_times(options.times)
     check_output(options.out, (".nc", ".csv", ".parquet"))
-    from comotion.predict.files import write_forecast
-
     fitted, data = load_model(options.model), options.read(options.data)
     with counting("drawing futures", options.draws, options.quiet) as on_draw:
         forecast = fitted.predict(
@@ -72,7 +70,7 @@ def run(options: Options) -> int:
             seed=options.seed,
             on_draw=on_draw,
         )
-    write_forecast(forecast, data, options.out)
+    forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
     from_first = times is None and options.horizon is None and options.origin is None
     if options.out.suffix.lower() == ".nc" and from_first:

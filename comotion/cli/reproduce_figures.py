@@ -36,7 +36,7 @@ def write_figures(runs: Sequence[Run], folder: Path, out: Path, scale: str) -> l
     shown = {"train": parts.train.seen[:SHOWN], "test": parts.test.seen[:SHOWN]}
 
     def forecast(name: str, data: Trajectories) -> xr.Dataset:
-        return models[name].predict(data, draws=draws, candidates=1)
+        return models[name].predict(data, draws=draws, candidates=1).dataset
 
     drawn = {}
     for view, data in shown.items():

@@ -19,6 +19,12 @@ def from_frame(
     return read(frame, ignore=ignore, extra=extra)
 
 
+def kind_of(data: Any) -> str:
+    """The package a frame belongs to; pyarrow for everything that is no frame."""
+    package = type(data).__module__.split(".")[0]
+    return package if package in ("pandas", "polars") else "pyarrow"
+
+
 def to_arrow(frame: Any, ignore: Sequence[str] = ()) -> "pa.Table":
     """Any kind of eager frame as an arrow table, without the columns to ignore."""
     import narwhals as nw

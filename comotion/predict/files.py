@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion.data.store import replacing, write_netcdf
-from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ QUANTILES = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "
 QUANTILES |= {"q975": 0.975}
 
 
-def write_forecast(forecast: "xr.Dataset", data: Trajectories, path: Path) -> None:
+def write_forecast(forecast: "xr.Dataset", path: Path) -> None:
     """Whole or not at all; the ending of the name chooses the format."""
     ending = path.suffix.lower()
     if ending == ".nc":
@@ -27,7 +26,7 @@ def write_forecast(forecast: "xr.Dataset", data: Trajectories, path: Path) -> No
     from comotion.data import formats
 
     writer = {".csv": formats.write_csv, ".parquet": formats.write_parquet}[ending]
-    table = summary_table(forecast, data)
+    table = summary_table(forecast)
     with replacing(path) as temporary:
         writer(table, temporary)
 
@@ -51,22 +50,24 @@ def read_forecast(path: Path) -> "xr.Dataset":
     return forecast
 
 
-def summary_table(forecast: "xr.Dataset", data: Trajectories) -> "pa.Table":
+def summary_table(forecast: "xr.Dataset") -> "pa.Table":
     """One row for every value forecast: mean, sd and quantiles of its draws, noise included."""
     import pyarrow as pa
 
     draws = forecast["observation"].transpose("draw", "sequence", "time", "object", "feature")
     rows = np.nonzero(forecast["alive"].transpose("sequence", "time", "object").values)
-    p, n, a = (np.repeat(index, len(data.features)) for index in rows)
-    o = np.tile(np.arange(len(data.features)), len(rows[0]))
+    features = forecast["feature"].values.astype(str)
+    p, n, a = (np.repeat(index, len(features)) for index in rows)
+    o = np.tile(np.arange(len(features)), len(rows[0]))
     values = draws.values[:, p, n, a, o]
     times = forecast["t"].transpose("sequence", "time").values
+    names = forecast["object_name"].transpose("sequence", "object").values
     return pa.table(
         {
-            "sequence": np.array(data.sequence_names)[p],
-            "object": np.array(data.object_names)[p, a],
+            "sequence": forecast["sequence"].values.astype(str)[p],
+            "object": names.astype(str)[p, a],
             "time": times[p, n],
-            "feature": np.array(data.features)[o],
+            "feature": features[o],
             **_summaries(values),
         }
     )

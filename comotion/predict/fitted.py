@@ -20,6 +20,8 @@ from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_
 from comotion.backend.keys import key_for
 from comotion.backend.normal import standard_normal
 from comotion.config import RunConfig, from_dict, to_dict
+from comotion.data.frames import kind_of
+from comotion.data.reading import read
 from comotion.data.scaling import Scaling, identity_scaling
 from comotion.data.summary import TrainingSummary
 from comotion.data.trajectories import Trajectories
@@ -31,6 +33,8 @@ from comotion.errors import BadInput
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
 from comotion.predict import checkpoint
+from comotion.predict.change import Change
+from comotion.predict.forecast import Forecast
 from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
 from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
@@ -39,13 +43,15 @@ from comotion.systems import DataShape, build, check_data
 if TYPE_CHECKING:
     import xarray as xr
 
+    from comotion.predict.effect import Effect
+    from comotion.predict.law import Law
     from comotion.report.explorer import Explorer
 
 SEQUENCES_TOGETHER = 100
 CANDIDATES = 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedModel:
     """What `fit` gives and a model file holds."""
 
@@ -58,7 +64,7 @@ class FittedModel:
     @one_thread_each()
     def predict(
         self,
-        data: Trajectories,
+        data: Any,
         *,
         horizon: float | None = None,
         origin: Origin | None = None,
@@ -69,7 +75,9 @@ class FittedModel:
         solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
         candidates: int = CANDIDATES,
         on_draw: Callable[[int], None] | None = None,
-    ) -> "xr.Dataset":
+        like: Forecast | None = None,
+        change: Change | None = None,
+    ) -> Forecast:
         """A forecast of `horizon` from the last frames of each object in `data`.
 
         `origin` is the last moment that may be seen: "last", "first" (the first frames only, as
@@ -81,13 +89,25 @@ class FittedModel:
 
         Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control; with one
         of `candidates` an initial state is drawn as encoded, with more the one that leads through
-        the first frames best is likelier; `on_draw` is called with the number of finished draws.
+        the first frames best is likelier; `on_draw` is called with the number of finished draws;
+        `like` is a forecast whose draws of law, start and noise are taken again for data without
+        some of its objects, so that the difference of the two is the effect; `what_if` does more.
         """
+        kind = kind_of(data)
+        data = self._as_trained(read(data))
+        if like is not None:
+            from comotion.predict.what_if import without_some_of
+
+            change = without_some_of(self, like, data)
+            return self.predict(like.seen, change=change, on_draw=on_draw, **like.settings)
         self._check(data, draws, candidates)
         seen, plan = self._planned(data, horizon, origin, times)
         model = self.model if interaction else _without_interaction(self.model, self.system)
         if solver != "fixed" and self.config.system.time == "continuous":
             model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
+        if change is not None:
+            alive = plan.alive & np.asarray(change.present)[:, None]
+            plan = dataclasses.replace(plan, alive=alive)
         excerpts = self.excerpts(seen)
         search = Search(candidates, self.config.system.encoder_frames)
         shape = (draws, *plan.alive.shape, len(self.shape.features))
@@ -95,13 +115,39 @@ class FittedModel:
         before = 0
         key = key_for("forecast", seed)
         for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, search, key=key):
+        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed, search, change):
             for values, drawn in zip(chunk, (trajectories, observations), strict=True):
                 drawn[before:done] = self._in_data_units(values, plan)
             before = done
             if on_draw is not None:
                 on_draw(done)
-        forecast = self._dataset(data, plan, trajectories, observations, seed)
-        return forecast if interaction else forecast.assign_attrs(system=f"f_s of {self.system}")
+        dataset = self._dataset(data, plan, trajectories, observations, seed)
+        if not interaction:
+            dataset = dataset.assign_attrs(system=f"f_s of {self.system}")
+        settings = {"draws": draws, "times": times, "seed": seed, "interaction": interaction}
+        settings |= {"solver": solver, "candidates": candidates}
+        settings |= {"horizon": horizon, "origin": origin}
+        return Forecast(dataset, data, kind, settings)
+
+    def what_if(self, data: Any, **changes: Any) -> "Effect":
+        """What a change does: remove, cut, velocity, position, properties or add, see
+        `predict.what_if`; the same draws of law, start and noise with and without it."""
+        from comotion.predict.what_if import what_if
+
+        return what_if(self, read(data), **changes)
+
+    def simulate(self, states: ArrayLike, times: ArrayLike, **options: Any) -> Forecast:
+        """Futures from given states: a row of features for each object, see `predict.what_if`."""
+        from comotion.predict.what_if import simulate
+
+        return simulate(self, np.asarray(states, float), np.asarray(times, float), **options)
+
+    @property
+    def law(self) -> "Law":
+        """What was learned: alone, interaction, contact, in numbers, sentences and pictures."""
+        from comotion.predict.law import Law
+
+        return Law(self)
 
     def explore(self, data: Trajectories, **extent: Any) -> "Explorer":
         """A page in which this model runs on the objects of `data`: a notebook shows it, and
@@ -140,6 +186,16 @@ class FittedModel:
     def system(self) -> str:
         return self.config.system.name
 
+    def __repr__(self) -> str:
+        shape = self.shape
+        return (
+            f"FittedModel({self.system}: {', '.join(shape.features)} of {shape.objects} objects, "
+            f"{shape.step:.4g} apart)"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self!r}</b><pre>{self.law}</pre>"
+
     def save(self, path: str | Path) -> None:
         header = {
             "run": to_dict(self.config),
@@ -155,6 +211,11 @@ class FittedModel:
         windows = to_dataset(data, self.scaling).windows
         opening = min(self.config.system.property_frames, windows.times.shape[1])
         return Excerpt(windows, first(windows, opening))
+
+    def _as_trained(self, data: Trajectories) -> Trajectories:
+        """Features the model does not know are left alone."""
+        known = self.shape.features
+        return data.select(known) if set(known) < set(data.features) else data
 
     def _with_unused_properties(self, data: Trajectories) -> Trajectories:
         """Properties the model does not look at need not be the same as in training."""
@@ -217,8 +278,15 @@ class FittedModel:
 
 
 def load(path: str | Path) -> FittedModel:
-    """A model file back as it was: it predicts the same numbers, bit for bit."""
+    """A model file, or that of a run's folder, as it was: the same numbers, bit for bit."""
     path = Path(path)
+    if path.is_dir():
+        path = path / "model.safetensors"
+        if not path.is_file():
+            raise BadInput(
+                f"{path.parent}: there is no model.safetensors in this folder; give the folder of "
+                "a finished run, or finish it with `comotion fit … --resume`"
+            )
     arrays, header = checkpoint.read(path)
     config = from_dict(RunConfig, header["run"], where=str(path))
     shape = from_dict(DataShape, header["shape"], where=str(path))
@@ -265,6 +333,13 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
 
 def draw_chunks(
     model: Model, excerpts: Excerpt, grids: Grid, draws: int, search: Search, *, key: Key
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    draws: int,
+    seed: int,
+    search: Search,
+    change: Change | None = None,
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
@@ -278,6 +353,8 @@ def draw_chunks(
     size = together * len(devices)
     keys = jax.random.split(key, draws)
     shared = everywhere((model, excerpts, grids), mesh)
+    keys = jax.random.split(jax.random.key(seed), draws)
+    shared = everywhere((model, excerpts, grids, change), mesh)
     for start in range(0, draws, size):
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
         chunk = _some_draws(*shared, keys[numbers], search, mesh)
@@ -288,32 +365,47 @@ def draw_chunks(
 
 @eqx.filter_jit
 def _some_draws(
-    model: Model, excerpts: Excerpt, grids: Grid, keys: Keys, search: Search, mesh: Mesh | None
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    change: Change | None,
+    keys: Keys,
+    search: Search,
+    mesh: Mesh | None,
 ) -> tuple[Float[Array, "L P K A O"], Float[Array, "L P K A O"]]:
-    def part(shared: tuple[Model, Excerpt, Grid], keys: Keys) -> tuple[Array, Array]:
+    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> tuple[Array, Array]:
         return jax.vmap(lambda key: _one_draw(*shared, search, key))(keys)
 
-    return over_parts(part, mesh, (model, excerpts, grids), keys)
+    return over_parts(part, mesh, (model, excerpts, grids, change), keys)
 
 
 def _one_draw(
-    model: Model, excerpts: Excerpt, grids: Grid, search: Search, key: Key
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    change: Change | None,
+    search: Search,
+    key: Key,
 ) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:
     """Every sequence under one drawn law: noise-free, and as it would be observed."""
     key_field, key_states, key_noise = jax.random.split(key, 3)
     field = model.dynamics.draw(key=key_field)
 
-    def follow(excerpt: Excerpt, grid: Grid, key: Key) -> tuple[Array, Array]:
+    def follow(
+        excerpt: Excerpt, grid: Grid, key: Key, change: Change | None
+    ) -> tuple[Array, Array]:
         key_start, key_follow = jax.random.split(key)
-        beliefs = model.encode(excerpt)
+        beliefs, window = model.encode(excerpt), excerpt.window
         if beliefs.habits is None:
             start = search.draw_start(model, field, beliefs, excerpt, key=key_start)
         else:  # at the last frame seen there is nothing left to lead through
             start = model.draw_start(beliefs, excerpt, key=key_start)
-        states = model.follow_noisy(field, start, excerpt.window, grid, key=key_follow)
+        if change is not None:
+            start, window, grid = change.apply(start, window, grid)
+        states = model.follow_noisy(field, start, window, grid, key=key_follow)
         return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance)
 
     keys = jax.random.split(key_states, grids.times.shape[0])
-    means, noise_sd = jax.vmap(follow)(excerpts, grids, keys)
+    means, noise_sd = jax.vmap(follow)(excerpts, grids, keys, change)
     noise = standard_normal(means.shape, means.dtype, key=key_noise)
     return means, means + jnp.einsum("pkao,po->pkao", noise, noise_sd)

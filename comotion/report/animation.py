@@ -13,6 +13,7 @@ from PIL import Image
 
 from comotion.data import Trajectories
 from comotion.data.store import replacing
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
 from comotion.report.figures import check_positions, objects_in_scene
 
@@ -23,7 +24,7 @@ TINTS = 10
 
 
 def animate(
-    forecast: xr.Dataset,
+    forecast: Forecast | xr.Dataset,
     data: Trajectories,
     sequence: int = 0,
     path: str | Path = "forecast.gif",
@@ -34,13 +35,14 @@ def animate(
 
     Three dimensions are seen from above; in one, each object has its own line.
     """
+    forecast = dataset_of(forecast)
     check_positions(data)
     path = Path(path)
     objects = objects_in_scene(data, sequence, most=data.values.shape[2])
-    truth = _in_plane(data.values[sequence][:, objects], data.spatial)
-    draws = _in_plane(_draws(forecast, sequence)[:, :, objects], data.spatial)
-    frames = _render(truth, draws, data, sequence, int(forecast.attrs["frames_seen"]))
-    _save(frames, path, frames_per_second)
+    truth = in_plane(data.values[sequence][:, objects], data.spatial)
+    draws = in_plane(_draws(forecast, sequence)[:, :, objects], data.spatial)
+    frames = render(truth, draws, data, sequence, int(forecast.attrs["frames_seen"]))
+    write_gif(frames, path, frames_per_second)
     return path
 
 
@@ -49,7 +51,7 @@ def _draws(forecast: xr.Dataset, sequence: int) -> Float[np.ndarray, "L N A O"]:
     return chosen.transpose("draw", "time", "object", "feature").values
 
 
-def _in_plane(values: Float[np.ndarray, "*B A O"], spatial: int) -> Float[np.ndarray, "*B A 2"]:
+def in_plane(values: Float[np.ndarray, "*B A O"], spatial: int) -> Float[np.ndarray, "*B A 2"]:
     """First two position coordinates; with only one, the object's number is the second."""
     if spatial > 1:
         return values[..., :2]
@@ -57,7 +59,7 @@ def _in_plane(values: Float[np.ndarray, "*B A O"], spatial: int) -> Float[np.nda
     return np.stack([values[..., 0], lines], axis=-1)
 
 
-def _render(
+def render(
     truth: Float[np.ndarray, "N A 2"],
     draws: Float[np.ndarray, "L N A 2"],
     data: Trajectories,
@@ -68,7 +70,8 @@ def _render(
     figure, panels = style.new_figure(1, 1, width=INCHES, height=INCHES)
     figure.set_dpi(DPI)
     axes = panels[0, 0]
-    _set_scene(axes, truth, data)
+    # Where nobody knows the truth, there must still be room for the draws.
+    _set_scene(axes, np.where(np.isfinite(truth), truth, np.mean(draws, axis=0)), data)
     moving = _Moving(axes, truth, draws, data.times[sequence], seen)
     canvas = figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
@@ -148,7 +151,7 @@ def _palette() -> Image.Image:
     return image
 
 
-def _save(frames: list[Image.Image], path: Path, frames_per_second: float) -> None:
+def write_gif(frames: list[Image.Image], path: Path, frames_per_second: float) -> None:
     palette = _palette()
     indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from comotion.data import BadInput, Trajectories
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
 from comotion.reproduce.conventions import METRICS, Scores
 from comotion.scoring import central_band
@@ -25,11 +26,14 @@ SEEN_MARK: dict[str, Any] = {
 }
 
 
-def forecast_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0) -> Figure:
+def forecast_figure(
+    forecast: Forecast | xr.Dataset, data: Trajectories, sequence: int = 0
+) -> Figure:
     """Truth, median and bands over time: one row of panels per object, one column per coordinate.
 
     Bands are of observations, noise included. At most six objects are drawn.
     """
+    forecast = dataset_of(forecast)
     check_positions(data)
     coordinates = data.features[: data.spatial]
     objects = objects_in_scene(data, sequence)

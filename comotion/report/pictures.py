@@ -6,16 +6,20 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from comotion.data import BadInput, Trajectories
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
 
 MOST_COLUMNS = 10
 
 
-def picture_figure(forecast: xr.Dataset, data: Trajectories, sequence: int = 0) -> Figure:
+def picture_figure(
+    forecast: Forecast | xr.Dataset, data: Trajectories, sequence: int = 0
+) -> Figure:
     """Truth, mean of the draws and their standard deviation over time, all objects in one scene.
 
     The features of `data` must be the pixels of square pictures, row after row.
     """
+    forecast = dataset_of(forecast)
     side = round(len(data.features) ** 0.5)
     if data.spatial or side**2 != len(data.features):
         raise BadInput(

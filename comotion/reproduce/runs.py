@@ -76,7 +76,11 @@ class Fit(AbstractSource):
             progress=False,
             watcher=watch(),
         )
-        return lambda part, draws: fitted.predict(part.seen, draws=draws, seed=seed, candidates=1)
+
+        def forecast(part: Part, draws: int) -> xr.Dataset:
+            return fitted.predict(part.seen, draws=draws, seed=seed, candidates=1).dataset
+
+        return forecast
 
 
 @dataclass(frozen=True)

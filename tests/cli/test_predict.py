@@ -14,7 +14,9 @@ from comotion.predict.files import read_forecast
 
 @pytest.fixture(scope="module")
 def forecast(demo) -> xr.Dataset:
-    return load(demo / "model.safetensors").predict(read(demo / "test.csv"), draws=10, seed=3)
+    return (
+        load(demo / "model.safetensors").predict(read(demo / "test.csv"), draws=10, seed=3).dataset
+    )
 
 
 def predict(demo, out, *words) -> int:

@@ -8,6 +8,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from comotion.data import Trajectories
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.reproduce.conventions.agreement import check_agreement, draws_of
 from comotion.scoring.quantiles import central_band
 
@@ -15,7 +16,7 @@ LEVELS = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 
 def calibration_curve(
-    forecast: xr.Dataset, data: Trajectories, levels: Sequence[float] = LEVELS
+    forecast: Forecast | xr.Dataset, data: Trajectories, levels: Sequence[float] = LEVELS
 ) -> xr.Dataset:
     """Share of present cells inside the central band of each level, observation noise included.
 
@@ -23,6 +24,7 @@ def calibration_curve(
     frames the forecast saw, then early, middle and late thirds of the rest. A range without any
     present cell is NaN.
     """
+    forecast = dataset_of(forecast)
     check_agreement(forecast, data)
     inside = _count_inside(forecast, data, levels)
     cells = data.present.sum(axis=(0, 2, 3))

@@ -9,6 +9,7 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from comotion.data import Trajectories
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.reproduce.conventions.agreement import check_agreement, draws_of
 from comotion.reproduce.conventions.baselines import (
     climatology,
@@ -90,7 +91,11 @@ class Scores:
 
 
 def paper_scores(
-    forecast: xr.Dataset, data: Trajectories, *, by_lead: bool = False, paper_draws: int = 20
+    forecast: Forecast | xr.Dataset,
+    data: Trajectories,
+    *,
+    by_lead: bool = False,
+    paper_draws: int = 20,
 ) -> Scores:
     """Score a forecast on the data it was made for, beside climatology and constant velocity.
 
@@ -101,6 +106,7 @@ def paper_scores(
     - `by_lead`: also keep every score frame by frame;
     - `paper_draws`: how many draws the table's ELL may use.
     """
+    forecast = dataset_of(forecast)
     check_agreement(forecast, data)
     trajectory, observation = draws_of(forecast, "trajectory"), draws_of(forecast, "observation")
     predictives: dict[str, Sequence[AbstractPredictive]] = {

@@ -1,0 +1,88 @@
+"""The difference of two forecasts draw by draw: what a change does, and how sure that is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from comotion.errors import BadInput
+from comotion.predict.forecast import Forecast, Summary
+
+MOST_TOLD = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect:
+    """`changed` minus `base` under the same draws, without observation noise."""
+
+    changed: Forecast
+    base: Forecast
+
+    @property
+    def draws(self) -> Any:
+        """The differences as an xarray: draw, sequence, time, object, feature."""
+        return self.changed["trajectory"] - self.base["trajectory"]
+
+    def mean(self) -> Summary:
+        return self._summary("mean", self.draws.mean("draw"))
+
+    def interval(self, level: float = 0.9) -> tuple[Summary, Summary]:
+        """The central band that holds a share `level` of the differences."""
+        if not 0 < level < 1:
+            raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
+        low, high = (
+            self.draws.quantile((1 + sign * level) / 2, dim="draw").drop_vars("quantile")
+            for sign in (-1, 1)
+        )
+        return self._summary("low", low), self._summary("high", high)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The mean difference, a row for each sequence, object and time."""
+        return self.mean().to_frame(kind)
+
+    def _summary(self, name: str, array: Any) -> Summary:
+        array = array.transpose("sequence", "time", "object", "feature").rename(name)
+        return Summary(array, self.base.frames)
+
+    def __repr__(self) -> str:
+        mean, (low, high) = self.mean(), self.interval()
+        names, features = self.base.names, [str(f) for f in mean.array["feature"].values]
+        rows = []
+        for p, a in np.argwhere(np.isfinite(mean.values).any(axis=(1, 3))).tolist():
+            n = int(np.flatnonzero(np.isfinite(mean.values[p, :, a]).any(axis=-1))[-1])
+            sure = np.minimum(np.abs(low.values[p, n, a]), np.abs(high.values[p, n, a]))
+            sure = np.where(low.values[p, n, a] * high.values[p, n, a] > 0, sure, 0.0)
+            told = ", ".join(
+                f"{feature} {m:+.3g} [{lo:.3g}, {hi:.3g}]"
+                for feature, m, lo, hi in zip(
+                    features,
+                    mean.values[p, n, a],
+                    low.values[p, n, a],
+                    high.values[p, n, a],
+                    strict=True,
+                )
+            )
+            size = float(np.nanmax(sure)), float(np.nanmax(np.abs(mean.values[p, n, a])))
+            time = self.base.times[p, n]
+            rows.append((size, f"  {names[p, a]} at {time:.4g}: {told}"))
+        rows.sort(key=lambda row: row[0], reverse=True)
+        more = f"\n  … and {len(rows) - MOST_TOLD} more" if len(rows) > MOST_TOLD else ""
+        lines = "\n".join(line for _, line in rows[:MOST_TOLD])
+        count = self.base.sizes["draw"]
+        return f"Effect over {count} paired draws, mean and 90 % interval\n{lines}{more}"
+
+
+def effect(changed: Forecast, base: Forecast) -> Effect:
+    """Refuses forecasts that do not share their draws."""
+    same = (
+        changed.sizes == base.sizes
+        and changed.attrs.get("seed") == base.attrs.get("seed")
+        and np.array_equal(changed.names, base.names)
+        and np.array_equal(changed.times, base.times, equal_nan=True)
+    )
+    if not same:
+        raise BadInput(
+            "These forecasts do not share their draws: make the second with like=the first, or "
+            "both with what_if."
+        )
+    return Effect(changed, base)

@@ -1,0 +1,265 @@
+"""A forecast: draws of the future by the names of objects and times, and what is asked of it."""
+
+import dataclasses
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from comotion.predict.effect import Effect
+
+DIMENSIONS = ("draw", "sequence", "time", "object", "feature")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast:
+    """Draws of `trajectory` and, with observation noise, of `observation`.
+
+    `dataset` is an xarray with dimensions draw, sequence, time, object and feature; what is not
+    defined here is asked of it, so that `forecast["observation"]` and `forecast.sizes` work.
+    `seen` is the data the forecast was made from, with these `settings` of `predict`.
+    """
+
+    dataset: "xr.Dataset"
+    seen: Trajectories | None = None
+    frames: str = "pyarrow"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "dataset" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.dataset, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.dataset[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.dataset
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """The name of the object in each slot of each sequence."""
+        return self.dataset["object_name"].transpose("sequence", "object").values
+
+    @property
+    def times(self) -> np.ndarray:
+        """The times forecast, of each sequence."""
+        return self.dataset["t"].transpose("sequence", "time").values
+
+    def mean(self) -> "Summary":
+        return self._summary("mean", self._draws().mean("draw"))
+
+    def median(self) -> "Summary":
+        return self._summary("median", self._draws().median("draw"))
+
+    def sd(self) -> "Summary":
+        return self._summary("sd", self._draws().std("draw"))
+
+    def quantile(self, level: float) -> "Summary":
+        """The value below which a share `level` of the draws is, observation noise included."""
+        _check_level(level)
+        found = self._draws().quantile(level, dim="draw").drop_vars("quantile")
+        return self._summary(f"q{level:g}", found)
+
+    def interval(self, level: float = 0.9) -> "tuple[Summary, Summary]":
+        """Lower and upper end of the central band that holds a share `level` of the draws."""
+        _check_level(level)
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def sel(
+        self,
+        *,
+        object: str | int | Sequence[str | int] | None = None,
+        sequence: str | int | Sequence[str | int] | None = None,
+        time: float | int | slice | None = None,
+        feature: str | Sequence[str] | None = None,
+    ) -> "Forecast":
+        """Some objects, sequences, times (the nearest one, or those in a slice) or features."""
+        chosen = self.dataset
+        if sequence is not None:
+            wanted = _listed(sequence)
+            chosen = chosen.sel(
+                sequence=_known(wanted, list(chosen["sequence"].values), "sequence")
+            )
+        if object is not None:
+            chosen = _with_objects(chosen, _listed(object))
+        if time is not None:
+            chosen = chosen.isel(time=_moments(chosen, time))
+        if feature is not None:
+            chosen = chosen.sel(
+                feature=_known(_listed(feature), list(chosen["feature"].values), "feature")
+            )
+        return dataclasses.replace(self, dataset=chosen)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """One row for each value: mean, sd and quantiles of its draws, noise included.
+
+        A frame of the kind the data came in, or "pandas", "polars", "pyarrow".
+        """
+        from comotion.predict.files import summary_table
+
+        return _native(summary_table(self.dataset), kind or self.frames)
+
+    def save(self, path: str | Path) -> None:
+        """A .nc file keeps every draw; .csv and .parquet hold what `to_frame` gives."""
+        from comotion.predict.files import write_forecast
+
+        write_forecast(self.dataset, Path(path))
+
+    to_csv = save
+
+    def plot(self, sequence: int = 0) -> Any:
+        """Median and bands over time beside the frames that were seen."""
+        from comotion.report.future import future_figure
+
+        return future_figure(self, sequence)
+
+    def animate(self, path: str | Path = "forecast.gif", sequence: int = 0) -> Path:
+        """A moving picture: the frames seen, then a cloud of draws for each object."""
+        from comotion.report.future import animate_future
+
+        return animate_future(self, path, sequence)
+
+    def __sub__(self, other: "Forecast") -> "Effect":
+        """The difference of paired draws: what a change does, with its uncertainty."""
+        from comotion.predict.effect import effect
+
+        return effect(self, other)
+
+    def __repr__(self) -> str:
+        sizes, times = self.dataset.sizes, self.times
+        return (
+            f"Forecast({sizes['draw']} draws of {_count(sizes['sequence'], 'sequence')}, "
+            f"{_count(len(np.unique(self.names[self.names != ''])), 'object')}, "
+            f"{_count(sizes['time'], 'time')} from {np.nanmin(times):.4g} to "
+            f"{np.nanmax(times):.4g}; {self.dataset.attrs.get('system', 'unknown')})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self!r}</b>{self.dataset._repr_html_()}"
+
+    def _draws(self) -> "xr.DataArray":
+        return self.dataset["observation"]
+
+    def _summary(self, name: str, array: "xr.DataArray") -> "Summary":
+        return Summary(array.transpose(*DIMENSIONS[1:]).rename(name), self.frames)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """One number for each sequence, time, object and feature; the rest is asked of its `array`."""
+
+    array: "xr.DataArray"
+    frames: str = "pyarrow"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "array" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.array, name)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return np.asarray(self.array.values, *args, **kwargs)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A row for each sequence, object and time, a column for each feature."""
+        import pyarrow as pa
+
+        array = self.array
+        p, n, a = np.nonzero(np.isfinite(array.values).any(axis=-1))
+        columns = {
+            "sequence": array["sequence"].values[p].astype(str),
+            "object": array["object_name"].transpose("sequence", "object").values[p, a].astype(str),
+            "time": array["t"].transpose("sequence", "time").values[p, n],
+        }
+        features = [str(name) for name in array["feature"].values]
+        columns |= {name: array.values[p, n, a, k] for k, name in enumerate(features)}
+        return _native(pa.table(columns), kind or self.frames)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{size} {name}" for name, size in self.array.sizes.items())
+        return f"Summary({self.array.name} of {sizes})"
+
+
+def _with_objects(dataset: "xr.Dataset", wanted: list[str]) -> "xr.Dataset":
+    """Sequences that have all of the named objects, with these alone."""
+    import xarray as xr
+
+    names = dataset["object_name"].transpose("sequence", "object").values
+    _known(wanted, sorted({str(name) for name in names.ravel() if name}), "object")
+    has = np.array([[name in row for name in wanted] for row in names]).all(axis=1)
+    kept = np.flatnonzero(has)
+    if not kept.size:
+        raise BadInput(f"No sequence has all of the objects {', '.join(wanted)}: ask for fewer.")
+    slots = [[list(names[p]).index(name) for name in wanted] for p in kept]
+    return dataset.isel(
+        sequence=xr.DataArray(kept, dims="sequence"),
+        object=xr.DataArray(np.array(slots), dims=("sequence", "object")),
+    )
+
+
+def _moments(dataset: "xr.Dataset", time: float | int | slice) -> list[int]:
+    times = dataset["t"].transpose("sequence", "time").values
+    if not np.array_equal(times, np.broadcast_to(times[:1], times.shape), equal_nan=True):
+        raise BadInput("The sequences have different times: choose one sequence first.")
+    row = times[0]
+    if not isinstance(time, slice):
+        return [int(np.nanargmin(np.abs(row - time)))]
+    low = -np.inf if time.start is None else time.start
+    high = np.inf if time.stop is None else time.stop
+    chosen = np.flatnonzero((row >= low) & (row <= high)).tolist()
+    if not chosen:
+        raise BadInput(
+            f"No time is from {low:g} to {high:g}: the forecast is from {np.nanmin(row):g} to "
+            f"{np.nanmax(row):g}."
+        )
+    return chosen
+
+
+def _listed(wanted: Any) -> list[str]:
+    return [str(wanted)] if isinstance(wanted, str | int) else [str(name) for name in wanted]
+
+
+def _known(wanted: list[str], there: list[str], what: str) -> list[str]:
+    for name in wanted:
+        if name not in there:
+            close = difflib.get_close_matches(name, there, n=1)
+            guess = f" (did you mean {close[0]!r}?)" if close else ""
+            listed = ", ".join(there[:10]) + (", …" if len(there) > 10 else "")
+            raise BadInput(f"The forecast has no {what} {name!r}{guess}; it has {listed}.")
+    return wanted
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
+
+
+def _native(table: Any, kind: str) -> Any:
+    import narwhals as nw
+
+    backend: Any = kind
+    try:
+        return nw.from_arrow(table, backend=backend).to_native()
+    except (ModuleNotFoundError, ValueError):
+        raise BadInput(
+            f"{kind} frames cannot be made here: choose pandas, polars or pyarrow."
+        ) from None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def dataset_of(forecast: "Forecast | xr.Dataset") -> "xr.Dataset":
+    """The draws of a forecast, whether or not it is wrapped."""
+    return forecast.dataset if isinstance(forecast, Forecast) else forecast
