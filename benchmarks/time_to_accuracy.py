@@ -92,7 +92,7 @@ class Learned:
     on_the_way: list[tuple[float, int, Model]]
 
     def forecast(self, model: Model, judged: Trajectories) -> xr.Dataset:
-        return replace(self.fitted, model=model).predict(judged, draws=DRAWS)
+        return replace(self.fitted, model=model).predict(judged, draws=DRAWS).dataset
 
 
 def measure(parts: str, noise: str, seed: int) -> None:

@@ -114,8 +114,7 @@ class FittedModel:
         trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
         before = 0
         key = key_for("forecast", seed)
-        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, search, key=key):
-        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, seed, search, change):
+        for done, chunk in draw_chunks(model, excerpts, plan.grids, draws, search, change, key=key):
             for values, drawn in zip(chunk, (trajectories, observations), strict=True):
                 drawn[before:done] = self._in_data_units(values, plan)
             before = done
@@ -332,14 +331,14 @@ def blank_summary(leads: int, features: int) -> TrainingSummary:
 
 
 def draw_chunks(
-    model: Model, excerpts: Excerpt, grids: Grid, draws: int, search: Search, *, key: Key
     model: Model,
     excerpts: Excerpt,
     grids: Grid,
     draws: int,
-    seed: int,
     search: Search,
     change: Change | None = None,
+    *,
+    key: Key,
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
@@ -352,8 +351,6 @@ def draw_chunks(
     together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
     size = together * len(devices)
     keys = jax.random.split(key, draws)
-    shared = everywhere((model, excerpts, grids), mesh)
-    keys = jax.random.split(jax.random.key(seed), draws)
     shared = everywhere((model, excerpts, grids, change), mesh)
     for start in range(0, draws, size):
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many

@@ -9,6 +9,7 @@ import numpy as np
 from comotion.data import Trajectories
 from comotion.errors import BadInput
 from comotion.predict import FittedModel
+from comotion.predict.forecast import Forecast, dataset_of
 from comotion.scoring.distributions import AbstractPredictive, SampledPaths
 from comotion.scoring.evaluation import CLIMATOLOGY, Evaluation
 from comotion.scoring.kalman import OUAcceleration
@@ -31,7 +32,7 @@ MOST_ORIGINS = 300
 
 
 def evaluate(
-    what: "FittedModel | AbstractReference | xr.Dataset",
+    what: "FittedModel | AbstractReference | Forecast | xr.Dataset",
     data: Trajectories,
     *,
     train: Trajectories | None = None,
@@ -55,9 +56,10 @@ def evaluate(
         name = what.system if isinstance(what, FittedModel) else type(what).__name__
         predicted = forecast_at(what, origins, draws=draws, seed=seed)
     else:
-        origins = origins_of(what, data)
+        forecast = dataset_of(what)
+        origins = origins_of(forecast, data)
         protocol = Protocol(origins.seen, origins.horizon)
-        name, predicted = str(what.attrs.get("system", "forecast")), at_rows(what, origins)
+        name, predicted = str(forecast.attrs.get("system", "forecast")), at_rows(forecast, origins)
     return evaluate_at(name, predicted, origins, data if train is None else train, protocol)
 
 
@@ -91,10 +93,9 @@ def forecast_at(
     if isinstance(what, AbstractReference):
         return what.forecast(origins)
     ahead = origins.windows.times[:, origins.seen :]
-    return at_rows(
-        what.predict(origins.seen_windows(), times=ahead, origin="last", draws=draws, seed=seed),
-        origins,
-    )
+    windows = origins.seen_windows()
+    forecast = what.predict(windows, times=ahead, origin="last", draws=draws, seed=seed)
+    return at_rows(forecast.dataset, origins)
 
 
 def at_rows(forecast: "xr.Dataset", origins: Origins) -> SampledPaths:
