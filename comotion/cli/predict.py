@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 from comotion.cli.model import load_model
 from comotion.cli.output import check_output, counting
-from comotion.cli.reading import ReadingOptions
+from comotion.cli.reading import ReadingOptions, words
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Options(ReadingOptions):
       comotion predict runs/balls test.csv --draws 500 --seed 1 --out forecast.parquet
       comotion predict model.safetensors test.csv --times 0:100:0.5 --out longer.nc
       comotion predict model.safetensors test.csv --times 10,20,50 --out few.csv
+      comotion predict runs/balls test.csv --without 2 --paired --out without.nc
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
@@ -52,6 +53,10 @@ class Options(ReadingOptions):
     """times to forecast, also beyond the data: FIRST:LAST:STEP, or a list such as 10,20,50"""
     seed: Annotated[int, arg(metavar="NUMBER")] = 0
     """the same seed gives the same draws"""
+    without: Annotated[str, arg(metavar="OBJECT,…", help_behavior_hint="")] = ""
+    """forecast as if these objects were not there"""
+    paired: Annotated[bool, arg(help_behavior_hint="")] = False
+    """with --without: the same draws with and without them, and print what that changes"""
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False
     """show no progress"""
 
@@ -59,17 +64,20 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     times = None if options.times is None else parse_times(options.times)
     check_output(options.out, (".nc", ".csv", ".parquet"))
+    gone = words(options.without)
+    if options.paired and not gone:
+        raise BadInput("--paired compares with a change: say which objects to leave out, --without")
     fitted, data = load_model(options.model), options.read(options.data)
-    with counting("drawing futures", options.draws, options.quiet) as on_draw:
-        forecast = fitted.predict(
-            data,
-            horizon=options.horizon,
-            origin=parse_origin(options.origin),
-            draws=options.draws,
-            times=times,
-            seed=options.seed,
-            on_draw=on_draw,
-        )
+    settings: dict[str, Any] = {"draws": options.draws, "times": times, "seed": options.seed}
+    settings |= {"horizon": options.horizon, "origin": parse_origin(options.origin)}
+    if options.paired:
+        found = fitted.what_if(data, remove=gone, **settings)
+        forecast = found.changed
+        print(found)
+    else:
+        data = data.without(*gone) if gone else data
+        with counting("drawing futures", options.draws, options.quiet) as on_draw:
+            forecast = fitted.predict(data, on_draw=on_draw, **settings)
     forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
     from_first = times is None and options.horizon is None and options.origin is None

@@ -31,7 +31,7 @@ class ReadingOptions:
         return Wishes(
             columns=parse_columns(self.columns),
             fps=self.fps,
-            ignore=_words(self.ignore),
+            ignore=words(self.ignore),
             keep_jumps=self.keep_jumps,
         )
 
@@ -48,7 +48,7 @@ class ReadingOptions:
 
 def parse_columns(text: str) -> dict[str, str] | list[str]:
     """`object=id,time=frame`, or the names of all columns in order for a file without a header."""
-    pieces = _words(text)
+    pieces = words(text)
     if not any("=" in piece for piece in pieces):
         return pieces
     pairs = [piece.partition("=") for piece in pieces]
@@ -59,5 +59,5 @@ def parse_columns(text: str) -> dict[str, str] | list[str]:
     return {part.strip(): column.strip() for part, _, column in pairs}
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]

@@ -31,7 +31,9 @@ class Effect:
         if not 0 < level < 1:
             raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
         low, high = (
-            self.draws.quantile((1 + sign * level) / 2, dim="draw").drop_vars("quantile")
+            self.draws.quantile((1 + sign * level) / 2, dim="draw", skipna=False).drop_vars(
+                "quantile"
+            )
             for sign in (-1, 1)
         )
         return self._summary("low", low), self._summary("high", high)

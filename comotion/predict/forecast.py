@@ -60,7 +60,7 @@ class Forecast:
         return self._summary("mean", self._draws().mean("draw"))
 
     def median(self) -> "Summary":
-        return self._summary("median", self._draws().median("draw"))
+        return self._summary("median", self._draws().median("draw", skipna=False))
 
     def sd(self) -> "Summary":
         return self._summary("sd", self._draws().std("draw"))
@@ -68,7 +68,7 @@ class Forecast:
     def quantile(self, level: float) -> "Summary":
         """The value below which a share `level` of the draws is, observation noise included."""
         _check_level(level)
-        found = self._draws().quantile(level, dim="draw").drop_vars("quantile")
+        found = self._draws().quantile(level, dim="draw", skipna=False).drop_vars("quantile")
         return self._summary(f"q{level:g}", found)
 
     def interval(self, level: float = 0.9) -> "tuple[Summary, Summary]":

@@ -14,6 +14,7 @@ import numpy as np
 
 from comotion._types import FAST
 from comotion.data.trajectories import Trajectories
+from comotion.encode import OriginFilter
 from comotion.errors import BadInput
 from comotion.predict.change import Change
 from comotion.predict.effect import Effect, effect
@@ -222,9 +223,12 @@ def _straight(
     """A few frames from `start` on, as the model wants to see them; their motion is replaced."""
     shape, d = fitted.shape, fitted.shape.spatial
     frames = max(2, fitted.config.system.encoder_frames)
-    times = start + shape.step * np.arange(frames)
+    since = shape.step * np.arange(frames)
+    if isinstance(fitted.model.encoder, OriginFilter):
+        since -= since[-1]  # such a model starts at the last frame, others at the first
+    times = start + since
     values = np.zeros((1, frames, len(places), len(shape.features)))
-    values[0, ..., :d] = places + shape.step * np.arange(frames)[:, None, None] * moving
+    values[0, ..., :d] = places + since[:, None, None] * moving
     if shape.velocities_observed:
         values[0, ..., d : 2 * d] = moving
     return Trajectories.from_arrays(

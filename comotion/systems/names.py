@@ -1,5 +1,6 @@
 """Our own system and the paper's names, each a choice of parts; any other is just another row."""
 
+import difflib
 from typing import Any
 
 from comotion.config import SystemConfig, replace
@@ -77,9 +78,14 @@ FORMS: dict[str, dict[str, Any]] = {
 def system(name: str, **changes: Any) -> SystemConfig:
     """The parts of a named system, with some of them changed."""
     base, _, form = name.partition("/")
+    spelled = {known.lower(): known for known in SYSTEMS}
+    base = spelled.get(base.lower(), base)
+    name = f"{base}/{form}" if form else base
     if base not in SYSTEMS or (form and form not in FORMS):
+        close = difflib.get_close_matches(base.lower(), spelled, n=1, cutoff=0.7)
+        guess = f" (did you mean {spelled[close[0]]}?)" if close else ""
         raise BadInput(
-            f"there is no system '{name}': choose one of {', '.join(SYSTEMS)}, "
+            f"there is no system '{name}'{guess}: choose one of {', '.join(SYSTEMS)}, "
             f"optionally followed by {', '.join('/' + ending for ending in FORMS)}"
         )
     parts = SYSTEMS[base] | FORMS.get(form, {}) | changes

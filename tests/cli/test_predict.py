@@ -117,3 +117,15 @@ def test_impossible_forecasts_are_refused_in_one_sentence(
     assert sentence in stderr
     assert stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_effect_of_leaving_objects_out_is_printed(demo, tmp_path, capsys):
+    out = tmp_path / "without.nc"
+    assert predict(demo, out, "--without", "2", "--paired") == 0
+    stdout, _ = capsys.readouterr()
+    assert stdout.startswith("Effect over 10 paired draws, mean and 90 % interval")
+    changed = read_forecast(out)
+    names = changed["object_name"].values[0].tolist()
+    assert np.isnan(changed["trajectory"].isel(object=names.index("2")).values).all()
+    assert predict(demo, out, "--paired") == 2
+    assert "--paired compares with a change" in capsys.readouterr().err
