@@ -119,6 +119,9 @@ class SystemConfig(Checked):
     """hear only objects this near, in the data's units"""
     substeps: Annotated[int, Limits(1)] = 1
     """RK4 steps per frame"""
+    contacts: Literal["off", "hard", "auto"] = "off"
+    """hard contacts: none, those found in the data (an error if there are none), or whether there
+    are any decided by the data"""
 
     @property
     def frames_seen(self) -> int:

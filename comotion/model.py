@@ -12,6 +12,8 @@ from comotion.encode import AbstractInitialStateEncoder, Belief, OriginFilter, P
 from comotion.integrate import (
     AbstractIntegrator,
     AbstractProcessNoise,
+    Bouncing,
+    FixedSteps,
     Habits,
     Interval,
     noisy_trajectory,
@@ -80,7 +82,9 @@ class Model(eqx.Module):
     ) -> Float[Array, "K A D"]:
         """Where the law leads, Eq. (5)."""
         motion = Motion(field, start.properties, window.neighbours)
-        return trajectory(self.integrator, motion, start.initial, grid.times, _known(grid))
+        return trajectory(
+            self.integrator_of(field), motion, start.initial, grid.times, _known(grid)
+        )
 
     def follow_noisy(
         self, field: AbstractField, start: "Start", window: Window, grid: Grid, *, key: Key
@@ -91,7 +95,7 @@ class Model(eqx.Module):
         noise = standard_normal(shape, start.initial.dtype, key=key)
         return noisy_trajectory(
             self.process_noise,
-            self.integrator,
+            self.integrator_of(field),
             motion,
             start.initial,
             start.habits,
@@ -99,6 +103,13 @@ class Model(eqx.Module):
             _known(grid),
             noise,
         )
+
+    def integrator_of(self, field: AbstractField) -> AbstractIntegrator:
+        """Where the drawn law knows hard contacts, one that bounces."""
+        if field.hard_contacts is None:
+            return self.integrator
+        steps = self.integrator.steps if isinstance(self.integrator, FixedSteps) else 1
+        return Bouncing(field.hard_contacts, self.dynamics.layout, steps)
 
 
 class Start(eqx.Module):

@@ -80,7 +80,7 @@ def run(options: Options) -> int:
 
         scene = QUICK_DATA if options.quick else DEMO_DATA
         write_report(options.out, fitted, forecast, test, scores, scene)
-    _tell(options, scores, clock)
+    _tell(options, scores, fitted.contacts, clock)
     return 0
 
 
@@ -127,7 +127,7 @@ def _quick_recipe() -> "Recipe":
     return Recipe(name="quick", stages=stages, windows=6)
 
 
-def _tell(options: Options, scores: "Scores", clock: Clock) -> None:
+def _tell(options: Options, scores: "Scores", contacts: str, clock: Clock) -> None:
     results = scores.to_dict() | {"seconds": clock.seconds}
     (options.out / "scores.json").write_text(as_json(results) + "\n")
     if options.json:
@@ -135,6 +135,8 @@ def _tell(options: Options, scores: "Scores", clock: Clock) -> None:
         return
     print(scores)
     print_lead_table(scores)
+    if contacts:
+        print(f"\nlearned: {contacts}")
     print(f"\n{clock}")
     print(f"open {options.out / 'report.html'}")
     print(f"next: comotion evaluate {options.out} {options.out / 'test.csv'} --by-lead")

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
+from comotion.contacts import Contacts
 from comotion.coordinates import Actor
 from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractRandomFunction
@@ -31,6 +32,11 @@ class Scene(eqx.Module):
 
 class AbstractField(eqx.Module):
     """One draw of the law: the rate of change of all states, the same at every call."""
+
+    @property
+    def hard_contacts(self) -> Contacts | None:
+        """What happens where things touch, if the law knows hard contacts."""
+        return None
 
     @abstractmethod
     def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]: ...

@@ -2,15 +2,20 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from comotion._types import Key
+from comotion.contacts import ContactLaw, Contacts
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.coordinates.layout import Layout
 from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
 from comotion.dynamics.graph import AbstractGraph, Neighbours, from_both_sides
 from comotion.functions import AbstractDraw, AbstractRandomFunction
+
+CONTACTS = 3
+"""The draw of contacts has its own number beside those of the functions."""
 
 
 class InteractingDynamics(AbstractDynamics):
@@ -24,6 +29,7 @@ class InteractingDynamics(AbstractDynamics):
     graph: AbstractGraph
     layout: Layout = eqx.field(static=True)
     order: int = eqx.field(static=True)
+    contacts: ContactLaw | None = None
 
     def draw(self, *, key: Key) -> "InteractingField":
         key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
@@ -36,7 +42,12 @@ class InteractingDynamics(AbstractDynamics):
             graph=self.graph,
             layout=self.layout,
             order=self.order,
+            contacts=self._draw_contacts(jax.random.fold_in(key, CONTACTS)),
         )
+
+    def _draw_contacts(self, key: Key) -> Contacts | None:
+        """No gradient: where things touch was found, and is not trained."""
+        return None if self.contacts is None else jax.lax.stop_gradient(self.contacts.draw(key=key))
 
     def functions(self) -> dict[str, AbstractRandomFunction]:
         return {"f_s": self.alone, "f_b": self.pair, **self.accumulation.functions()}
@@ -53,8 +64,16 @@ class InteractingField(AbstractField):
     graph: AbstractGraph
     layout: Layout = eqx.field(static=True)
     order: int = eqx.field(static=True)
+    contacts: Contacts | None = None
+
+    @property
+    def hard_contacts(self) -> Contacts | None:
+        return self.contacts
 
     def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]:
+        if self.contacts is not None and self.contacts.only:
+            nothing = jnp.zeros_like(states[:, self.layout.velocity])
+            return complete_rates(nothing, states, scene.active, self.layout, self.order)
         actors = scene.actors(states)
         neighbours = self.graph(states[:, self.layout.position], scene.allowed)
         own = self.independent(actors)

@@ -6,6 +6,13 @@ from comotion._types import Key
 from comotion.config import Recipe
 from comotion.data.windows import Dataset
 from comotion.initialise.components import with_components
+from comotion.initialise.contact_start import (
+    look_for_contacts,
+    nothing_else_acts,
+    with_contact_law,
+    with_contacts_beside_forces,
+)
+from comotion.initialise.find_contacts import Finding
 from comotion.initialise.functions import with_adapted_functions
 from comotion.initialise.motion_scale import with_motion_scale
 from comotion.initialise.noise_scale import with_noise_scale
@@ -14,14 +21,19 @@ from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import look_at
 from comotion.model import Model
 
-__all__ = ["initialise"]
+__all__ = ["initialise", "look_for_contacts", "nothing_else_acts"]
 
 
-def initialise(model: Model, dataset: Dataset, plan: Recipe, *, key: Key) -> Model:
+def initialise(
+    model: Model, dataset: Dataset, plan: Recipe, *, found: Finding | None = None, key: Key
+) -> Model:
     """The model as training finds it; `plan` says which of the steps to take.
 
-    What has a closed form is solved; what has none is pretrained on rates and states.
+    What has a closed form is solved; what has none is pretrained on rates and states. `found` says
+    what was found of hard contacts, if they were looked for (`look_for_contacts`).
     """
+    if found is not None and nothing_else_acts(found):
+        return with_contact_law(model, found)
     key_shown, key_functions, key_regression, key_pretrain, key_motion = jax.random.split(key, 5)
     model = with_noise_scale(model, dataset.windows, plan)
     model = with_motion_scale(model, dataset, key=key_motion)
@@ -31,6 +43,9 @@ def initialise(model: Model, dataset: Dataset, plan: Recipe, *, key: Key) -> Mod
     solved = plan.regression and shown.properties_known and rates_are_linear(model)
     if solved:
         model = with_regression(model, shown, key=key_regression)
+    if found is not None:
+        key_contacts = jax.random.fold_in(key_regression, 1)
+        model = with_contacts_beside_forces(model, shown, found, key=key_contacts)
     solved = solved and model.encoder.is_closed_form
     if solved and model.property_encoder is None:
         return model

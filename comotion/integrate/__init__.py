@@ -1,7 +1,7 @@
 """Time: continuous or in jumps."""
 
 from comotion.integrate.base import AbstractIntegrator, Interval, trajectory
-from comotion.integrate.contacts import Bouncing, rounds_for
+from comotion.integrate.contacts import Bouncing, overlaps, rounds_for
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
 from comotion.integrate.discrete import Jumps
 from comotion.integrate.process_noise import (
@@ -28,6 +28,7 @@ __all__ = [
     "body_noise",
     "no_noise",
     "noisy_trajectory",
+    "overlaps",
     "rounds_for",
     "trajectory",
 ]

@@ -1,6 +1,6 @@
 """Draws of a fitted model's future, and of the functions it has learned."""
 
 from comotion.predict.fields import fields
-from comotion.predict.fitted import FittedModel, load
+from comotion.predict.fitted import FittedModel, contacts_of, load
 
-__all__ = ["FittedModel", "fields", "load"]
+__all__ = ["FittedModel", "contacts_of", "fields", "load"]

@@ -20,6 +20,13 @@ from comotion.backend.devices import everywhere, mesh_of, one_thread_each, over_
 from comotion.backend.keys import key_for
 from comotion.backend.normal import standard_normal
 from comotion.config import RunConfig, from_dict, to_dict
+from comotion.contacts import (
+    ContactLaw,
+    ContactShape,
+    blank_law,
+    contact_shape,
+    describe_contacts,
+)
 from comotion.data.frames import kind_of
 from comotion.data.reading import read
 from comotion.data.scaling import Scaling, identity_scaling
@@ -35,8 +42,8 @@ from comotion.model import Model
 from comotion.predict import checkpoint
 from comotion.predict.change import Change
 from comotion.predict.forecast import Forecast
+from comotion.predict.origin import Search
 from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
-from comotion.predict.start import Search
 from comotion.predict.times import Plan, plan_forecast
 from comotion.systems import DataShape, build, check_data
 
@@ -49,6 +56,8 @@ if TYPE_CHECKING:
 
 SEQUENCES_TOGETHER = 100
 CANDIDATES = 4
+MANY, MOVES = 1, 72
+"""Candidates and moves of a start where a collision may be among the frames seen."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +82,8 @@ class FittedModel:
         seed: int = 0,
         interaction: bool = True,
         solver: Literal["fixed", "tsit5", "dopri5"] = "fixed",
-        candidates: int = CANDIDATES,
+        candidates: int | None = None,
+        moves: int | None = None,
         on_draw: Callable[[int], None] | None = None,
         like: Forecast | None = None,
         change: Change | None = None,
@@ -88,8 +98,10 @@ class FittedModel:
         object moves by f_s alone, as if it were the only one.
 
         Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control; with one
-        of `candidates` an initial state is drawn as encoded, with more the one that leads through
-        the first frames best is likelier; `on_draw` is called with the number of finished draws;
+        of `candidates` and no `moves` an initial state is drawn as encoded, with more candidates
+        the one that leads through the first frames best is likelier, with moves a Markov chain
+        goes on from there (by default where the law has hard contacts); `on_draw` is called with
+        the number of finished draws;
         `like` is a forecast whose draws of law, start and noise are taken again for data without
         some of its objects, so that the difference of the two is the effect; `what_if` does more.
         """
@@ -100,7 +112,11 @@ class FittedModel:
 
             change = without_some_of(self, like, data)
             return self.predict(like.seen, change=change, on_draw=on_draw, **like.settings)
-        self._check(data, draws, candidates)
+        self._check(data, draws, candidates, moves)
+        if solver != "fixed" and self.contact_law is not None:
+            raise BadInput(
+                f"solver='{solver}' knows no hard contacts; use solver='fixed' for this model"
+            )
         seen, plan = self._planned(data, horizon, origin, times)
         model = self.model if interaction else _without_interaction(self.model, self.system)
         if solver != "fixed" and self.config.system.time == "continuous":
@@ -109,7 +125,7 @@ class FittedModel:
             alive = plan.alive & np.asarray(change.present)[:, None]
             plan = dataclasses.replace(plan, alive=alive)
         excerpts = self.excerpts(seen)
-        search = Search(candidates, self.config.system.encoder_frames)
+        search = self._search(candidates, moves)
         shape = (draws, *plan.alive.shape, len(self.shape.features))
         trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
         before = 0
@@ -181,6 +197,31 @@ class FittedModel:
         start = seen_until(seen, "last", 1) if at_end else seen
         return seen, plan_forecast(start, asked, self.scaling, self.shape, whole)
 
+    def _search(self, candidates: int | None, moves: int | None) -> Search:
+        usual = (MANY, MOVES) if self.contact_law is not None else (CANDIDATES, 0)
+        chosen = (candidates, moves)
+        return Search(
+            usual[0] if chosen[0] is None else chosen[0],
+            self.config.system.encoder_frames,
+            usual[1] if chosen[1] is None else chosen[1],
+        )
+
+    @property
+    def contact_law(self) -> ContactLaw | None:
+        """Where things touch, in the model's own units."""
+        return contacts_of(self.model)
+
+    @property
+    def contacts(self) -> str:
+        """The learned contacts in words and in the data's units; empty if there are none."""
+        law = self.contact_law
+        if law is None:
+            return ""
+        shift, scale = np.asarray(self.scaling.shift), np.asarray(self.scaling.scale)
+        return describe_contacts(
+            law, shift[: law.spatial], float(scale[0]), float(self.scaling.time)
+        )
+
     @property
     def system(self) -> str:
         return self.config.system.name
@@ -200,6 +241,7 @@ class FittedModel:
             "run": to_dict(self.config),
             "shape": dataclasses.asdict(self.shape),
             "leads": len(self.summary.lead),
+            "contacts": _contacts_header(self.model),
         }
         checkpoint.write(Path(path), self._arrays(), header)
 
@@ -233,11 +275,15 @@ class FittedModel:
         wanted[:, ~plan.alive] = np.nan
         return wanted
 
-    def _check(self, data: Trajectories, draws: int, candidates: int) -> None:
+    def _check(
+        self, data: Trajectories, draws: int, candidates: int | None, moves: int | None
+    ) -> None:
         if draws < 1:
             raise BadInput(f"a forecast needs at least one draw, got draws={draws}")
-        if candidates < 1:
+        if candidates is not None and candidates < 1:
             raise BadInput(f"an initial state needs a candidate, got candidates={candidates}")
+        if moves is not None and moves < 0:
+            raise BadInput(f"a chain of states makes 0 moves or more, got moves={moves}")
         check_data(self.config.system, self.shape, data)
 
     def _dataset(
@@ -292,7 +338,7 @@ def load(path: str | Path) -> FittedModel:
     features = len(shape.features)
     summary = blank_summary(header["leads"], features)
     empty = FittedModel(
-        model=eqx.filter_eval_shape(build, config.system, shape, key=jax.random.key(0)),
+        model=_template(config, shape, header.get("contacts"), path),
         scaling=identity_scaling(features, len(shape.properties)),
         summary=summary,
         shape=shape,
@@ -308,6 +354,27 @@ def load(path: str | Path) -> FittedModel:
     )
 
 
+def _template(
+    config: RunConfig, shape: DataShape, contacts: dict[str, Any] | None, path: Path
+) -> Model:
+    """A model without numbers, of the shape that was saved."""
+    model = eqx.filter_eval_shape(build, config.system, shape, key=jax.random.key(0))
+    if contacts is None:
+        return model
+    law = blank_law(from_dict(ContactShape, contacts, where=str(path)))
+    return dataclasses.replace(model, dynamics=dataclasses.replace(model.dynamics, contacts=law))
+
+
+def _contacts_header(model: Model) -> dict[str, Any] | None:
+    law = contacts_of(model)
+    return None if law is None else dataclasses.asdict(contact_shape(law))
+
+
+def contacts_of(model: Model) -> ContactLaw | None:
+    dynamics = model.dynamics
+    return dynamics.contacts if isinstance(dynamics, InteractingDynamics) else None
+
+
 def _without_interaction(model: Model, name: str) -> Model:
     dynamics = model.dynamics
     if not isinstance(dynamics, InteractingDynamics) or isinstance(
@@ -317,7 +384,8 @@ def _without_interaction(model: Model, name: str) -> Model:
             f"system '{name}' does not keep what an object does alone apart from what others do "
             "to it; use an interacting system (I-…) with accumulation='sum' or 'weighted'"
         )
-    silent = dataclasses.replace(dynamics, graph=EmptyGraph())
+    law = None if dynamics.contacts is None else dynamics.contacts.without_pairs()
+    silent = dataclasses.replace(dynamics, graph=EmptyGraph(), contacts=law)
     return dataclasses.replace(model, dynamics=silent)
 
 

@@ -21,7 +21,7 @@ from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.integrate import StateNoise
 from comotion.model import Model
 from comotion.predict.fitted import CANDIDATES, draw_chunks
-from comotion.predict.start import Search
+from comotion.predict.origin import Search
 
 MOST_FRAMES = 100
 DRAWS = 10

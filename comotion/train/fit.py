@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
-from comotion.initialise import initialise
+from comotion.initialise import initialise, look_for_contacts, nothing_else_acts
 from comotion.integrate import StateNoise
-from comotion.predict import FittedModel
+from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
 from comotion.train.calibrate import calibrate
 from comotion.train.folder import RunFolder, fingerprint
@@ -87,11 +88,16 @@ def fit(
         for sentence in planned.sentences:
             watcher.say(sentence)
         fitted, dataset = untrained(train, config, key=key_build)
-        if not _has_started(folder):
+        # Which contacts there are is part of a checkpoint's shape, so they are found again.
+        if not _has_started(folder) or config.system.contacts != "off":
             watcher.say("compiling, and finding a start from the data")
-            with compiling_steps(config, fitted.model, dataset):
-                model = initialise(fitted.model, dataset, config.recipe, key=key_start)
+            found = look_for_contacts(fitted.model, dataset, config.system.contacts)
+            trained = found is None or not nothing_else_acts(found)
+            with compiling_steps(config, fitted.model, dataset) if trained else nullcontext():
+                model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
             fitted = dataclasses.replace(fitted, model=model)
+            if fitted.contacts:
+                watcher.say(f"hard contacts: {fitted.contacts}")
         state = first_state(fitted.model)
         if folder is not None:
             state = folder.restore(state, identity)
@@ -100,9 +106,12 @@ def fit(
         loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
         loop.save()
         try:
-            loop.run(key=key_train)
+            law = contacts_of(loop.state.model)
+            if law is None:  # nothing is trained through collisions: the start is the result
+                loop.run(key=key_train)
             model = on_one(loop.state.model)
-            if config.recipe.calibration and isinstance(model.process_noise, StateNoise):
+            uncertain = isinstance(model.process_noise, StateNoise)
+            if config.recipe.calibration and uncertain and not (law is not None and law.only):
                 watcher.say("compiling, and calibrating")
                 judged = dataset if held_out is None else held_out
                 model = calibrate(model, config, judged, key=key_calibrate)
@@ -124,7 +133,8 @@ def prepare(
     """The model as training finds it, and the data in its units."""
     key_build, key_start = jax.random.split(key)
     fitted, dataset = untrained(train, config, key=key_build)
-    model = initialise(fitted.model, dataset, config.recipe, key=key_start)
+    found = look_for_contacts(fitted.model, dataset, config.system.contacts)
+    model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
     return dataclasses.replace(fitted, model=model), dataset
 
 

@@ -15,7 +15,7 @@ from comotion.dynamics import Scene
 from comotion.encode.smoother import SmoothingEncoder
 from comotion.predict import FittedModel, load
 from comotion.predict.fitted import CANDIDATES, _one_draw
-from comotion.predict.start import Search
+from comotion.predict.origin import Search
 from comotion.predict.times import plan_forecast
 from comotion.systems import SYSTEMS, data_shape, state_layout, system
 from comotion.train.fit import prepare

@@ -55,7 +55,12 @@ def explorable(
 ) -> dict[str, Any]:
     """The content of a page, as `pack` wants it."""
     _check_positions(fitted, data)
-    fitted._check(data, extent.draws, CANDIDATES)
+    fitted._check(data, extent.draws, CANDIDATES, 0)
+    if fitted.contact_law is not None:
+        raise BadInput(
+            "the page cannot follow hard contacts yet; fit with contacts='off' to explore a smooth "
+            "law"
+        )
     data, model = data[: extent.sequences], fitted.model
     seen = fitted.config.system.encoder_frames
     frames = origins(data, seen, extent.origins)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from comotion.predict.start import Search
 
 from comotion.backend.keys import key_for
 from comotion.backend.normal import standard_normal
@@ -15,10 +16,9 @@ from comotion.data import Trajectories
 from comotion.dynamics import ACCUMULATIONS
 from comotion.errors import BadInput
 from comotion.functions import ACTIVATIONS
-from comotion.gp import KERNELS, Matern32, Product, SquaredExponential, Sum
+from comotion.gp import KERNELS, Matern32, SquaredExponential
 from comotion.integrate import StateNoise
 from comotion.predict import FittedModel
-from comotion.predict.start import Search
 from comotion.report.explorer import export
 from comotion.report.explorer.export import Extent, explorable
 from comotion.report.explorer.scenes import draw
@@ -157,7 +157,7 @@ def test_a_browser_without_vector_instructions_gets_the_same_numbers(run_engine)
     assert_same(run_engine(content, questions()), expected)
 
 
-@pytest.mark.parametrize("combine", [Sum, Product])
+@pytest.mark.parametrize("combine", [KernelSum, KernelProduct])
 def test_sums_and_products_of_kernels_too(combine, run_engine):
     data = walks()
     fitted = tiny_model(data, properties="none")

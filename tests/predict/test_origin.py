@@ -6,13 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from comotion.contacts import Contacts, Parts, Plane, contact_law
 from comotion.data import Trajectories
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import Excerpt, to_dataset
 from comotion.dynamics import AbstractField
 from comotion.encode import Belief
 from comotion.model import Beliefs, Model
-from comotion.predict.start import Search
+from comotion.predict.origin import Search
 from comotion.systems import build, data_shape, system
 
 KEY = jax.random.key(0)
@@ -61,8 +62,10 @@ def posterior(data: Trajectories) -> tuple[np.ndarray, np.ndarray]:
     return mean.reshape(2, 4), covariance
 
 
-def drawn(model: Model, excerpt: Excerpt, belief: Belief, candidates: int) -> np.ndarray:
-    search = Search(candidates, FRAMES)
+def drawn(
+    model: Model, excerpt: Excerpt, belief: Belief, candidates: int, moves: int = 0
+) -> np.ndarray:
+    search = Search(candidates, FRAMES, moves)
 
     @eqx.filter_jit
     @jax.vmap
@@ -93,13 +96,56 @@ def test_candidates_turn_a_wrong_belief_into_the_exact_posterior(model, data):
     assert np.all((as_believed.mean(0) - mean) / sd > 0.3)
 
 
-def test_who_enters_later_keeps_the_draw_of_the_belief(model, data):
+def test_chains_end_in_the_exact_posterior_wherever_they_begin(model, data):
+    mean, covariance = posterior(data)
+    sd = np.sqrt(np.repeat(np.diag(covariance), 2))
+    moved = drawn(model, excerpt_of(data), wrong_belief(mean, covariance), 1, moves=60)
+    tolerance = 4 / np.sqrt(DRAWS) + 0.02
+    np.testing.assert_allclose((moved.mean(0) - mean) / sd, 0.0, atol=tolerance)
+    np.testing.assert_allclose(moved.std(0) / sd, 1.0, atol=tolerance)
+
+
+class Walled(StraightOn):
+    wall: Contacts
+
+    @property
+    def hard_contacts(self):
+        return self.wall
+
+
+def test_chains_find_the_flight_before_a_collision_among_the_frames(model):
+    """A line through all frames would see the ball standing still near the wall."""
+    t = TIMES[None, :, None]
+    x = 1.0 - np.abs(1.0 - 1.0 * t)  # towards a wall at 1, which it meets at time 1
+    v = np.where(t < 1.0, 1.0, -1.0)
+    values = np.stack([x, 0 * x, v, 0 * v], axis=-1)
+    noisy = values + 0.05 * np.random.default_rng(1).normal(size=values.shape)
+    data = Trajectories.from_arrays(noisy, TIMES)
+    plane = Plane(np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    field = Walled(contact_law(Parts(2, [plane])).draw(key=KEY))
+    noise = jnp.full(4, 2 * np.log(0.05), jnp.float32)
+    sure = eqx.tree_at(lambda m: m.observation.log_noise_variance, model, noise)
+    excerpt = excerpt_of(data)
+    beliefs = sure.encode(excerpt)
+
+    def draw(key):
+        search = Search(1, FRAMES, 60)
+        start = search.draw_start(sure, field, beliefs, excerpt, key=key)
+        return start.initial
+
+    found = np.asarray(jax.jit(jax.vmap(draw))(jax.random.split(KEY, 200)))[:, 0]
+    np.testing.assert_allclose(found.mean(axis=0), [0.0, 0.0, 1.0, 0.0], atol=0.1)
+    assert np.all(found[:, 2] > 0.7)
+
+
+@pytest.mark.parametrize(("candidates", "moves"), [(8, 0), (1, 20)])
+def test_who_enters_later_keeps_the_draw_of_the_belief(model, data, candidates, moves):
     absent = np.zeros((1, len(TIMES), 2, 1), bool)
     absent[:, :2, 1] = True
     later = Trajectories.from_arrays(np.where(absent, np.nan, data.values), TIMES)
     mean, covariance = posterior(data)
     belief = wrong_belief(mean, covariance)
     sd = np.sqrt(np.repeat(np.diag(covariance), 2))
-    chosen = drawn(model, excerpt_of(later), belief, 8)[:, 1]
+    chosen = drawn(model, excerpt_of(later), belief, candidates, moves)[:, 1]
     off = (chosen.mean(0) - np.asarray(belief.mean)[1]) / sd
     np.testing.assert_allclose(off, 0.0, atol=4 * 1.4 / np.sqrt(DRAWS))

@@ -1,0 +1,153 @@
+"""Hard contacts as part of a start: found in the data, with the smooth law that remains."""
+
+import dataclasses
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from comotion._types import FAST, Key
+from comotion.contacts import ContactLaw
+from comotion.data.windows import Dataset, Window
+from comotion.dynamics import InteractingDynamics, Scene
+from comotion.encode.differences import finite_differences
+from comotion.errors import BadInput
+from comotion.initialise.find_contacts import Finding, find_contacts
+from comotion.initialise.rates import Paths
+from comotion.initialise.regression import rates_are_linear, with_regression
+from comotion.initialise.shown import Shown
+from comotion.initialise.tracks import Tracks
+from comotion.model import Model
+from comotion.observe import FirstEntries
+
+Wish = Literal["off", "hard", "auto"]
+OUTLIER = 8.0
+"""Robust standard deviations of rates."""
+FEWEST_OUTLIERS, MOST_OUTLIERS = 0.001, 0.2
+"""Shares of rates that stand out, between which contacts are looked for beside forces."""
+MEAN_OF = 8
+
+
+def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | None:
+    """In straight flights; None where nobody wants contacts or the system cannot have them."""
+    if wish == "off":
+        return None
+    if not can_collide(model):
+        if wish == "auto":
+            return None
+        raise BadInput(
+            "contacts='hard' needs an interacting system of second order whose positions are "
+            "observed along two or three axes; use contacts='off'"
+        )
+    tracks = tracks_of_windows(dataset, model.dynamics.layout.spatial)
+    return dataclasses.replace(find_contacts(tracks), required=wish == "hard")
+
+
+def nothing_else_acts(finding: Finding) -> bool:
+    """Then there is nothing left to learn."""
+    return finding.law is not None and finding.law.only
+
+
+def can_collide(model: Model) -> bool:
+    layout, dynamics = model.dynamics.layout, model.dynamics
+    plain = layout.has_velocity and not (layout.hidden or layout.extra)
+    interacting = isinstance(dynamics, InteractingDynamics) and dynamics.order == 2
+    seen = isinstance(model.observation.decoder, FirstEntries)
+    return interacting and plain and seen and layout.spatial in (2, 3)
+
+
+def with_contact_law(model: Model, finding: Finding) -> Model:
+    """The law, and the noise that finding it measured."""
+    assert finding.law is not None
+    spatial, observed = finding.law.spatial, model.observation.log_noise_variance.shape[0]
+    noise = finding.noise
+    sds = [noise.position] * spatial + [noise.velocity or 1.0] * (observed - spatial)
+    variance = jnp.asarray(2 * np.log(sds), FAST)
+    model = eqx.tree_at(
+        lambda m: (m.observation.log_noise_variance, m.observation.tolerance),
+        model,
+        (variance, jnp.zeros_like(variance)),
+    )
+    return with_law(model, finding.law)
+
+
+def with_law(model: Model, law: ContactLaw) -> Model:
+    assert isinstance(model.dynamics, InteractingDynamics)
+    dynamics = dataclasses.replace(model.dynamics, contacts=law)
+    return dataclasses.replace(model, dynamics=dynamics)
+
+
+def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, key: Key) -> Model:
+    """Jumps in what a smooth law leaves, and that law again without their intervals.
+
+    The first law is regressed without the largest rates, which contacts would be among; where
+    there are none that stand out, there is nothing to look for.
+    """
+    key_robust, key_mean, key_again = jax.random.split(key, 3)
+    finding, outliers = first, _outliers(shown.paths)
+    solvable = rates_are_linear(model) and shown.properties_known
+    if solvable and FEWEST_OUTLIERS < outliers.mean() < MOST_OUTLIERS:
+        robust = with_regression(model, _but(shown, outliers), key=key_robust)
+        tracks = tracks_of_windows(shown.measured, model.dynamics.layout.spatial)
+        finding = find_contacts(tracks, _accelerations(robust, shown.smooth.windows, key=key_mean))
+    if finding.law is None:
+        if first.required:
+            raise BadInput(f"no hard contacts were found ({finding.reason}); use contacts='auto'")
+        return model
+    if solvable:
+        model = with_regression(model, _but(shown, _near(finding.eventful)), key=key_again)
+    return with_contact_law(model, finding)
+
+
+def _outliers(paths: Paths) -> Bool[np.ndarray, "F A"]:
+    known = np.asarray(paths.known)
+    size = np.linalg.norm(np.asarray(paths.rates, float), axis=-1)
+    middle = np.median(size[known])
+    spread = 1.4826 * np.median(np.abs(size[known] - middle))
+    return known & (size > middle + OUTLIER * spread)
+
+
+def _near(eventful: Bool[np.ndarray, "P J A"]) -> Bool[np.ndarray, "F A"]:
+    """Intervals with a contact and those beside them: smoothing has smeared it."""
+    near = eventful.copy()
+    near[:, 1:] |= eventful[:, :-1]
+    near[:, :-1] |= eventful[:, 1:]
+    return near.reshape(-1, eventful.shape[2])
+
+
+def _but(shown: Shown, left_out: Bool[np.ndarray, "F A"]) -> Shown:
+    return eqx.tree_at(lambda s: s.paths.known, shown, shown.paths.known & ~jnp.asarray(left_out))
+
+
+def _accelerations(model: Model, smooth: Window, *, key: Key) -> Float[np.ndarray, "P N A d"]:
+    """Of the mean law along the smoothed tracks."""
+    layout = model.dynamics.layout
+    seen = finite_differences(smooth, layout)
+    states = jnp.concatenate([seen.states, seen.after[:, -1:]], axis=1)
+
+    @eqx.filter_jit
+    def ask(model: Model, key: Key) -> Float[Array, "P N A d"]:
+        field = model.dynamics.draw(key=key)
+
+        def at(states: Array, controls: Array, window: Window) -> Array:
+            given = window.properties[:, : layout.properties]
+            scene = Scene(given, controls, window.neighbours, window.exists)
+            return field(states, scene)[:, layout.velocity]
+
+        along = jax.vmap(at, in_axes=(0, 0, None))
+        return jax.vmap(along)(states, smooth.controls, smooth)
+
+    draws = [ask(model, one) for one in jax.random.split(key, MEAN_OF)]
+    return np.mean([np.asarray(draw, float) for draw in draws], axis=0)
+
+
+def tracks_of_windows(dataset: Dataset, spatial: int) -> Tracks:
+    windows, lengths = dataset.windows, np.asarray(dataset.lengths)
+    values = np.where(windows.present, np.asarray(windows.values, float), np.nan)
+    times = np.asarray(windows.times, float)
+    times = np.where(np.arange(times.shape[1])[None] < lengths[:, None], times, np.nan)
+    seen = values[..., spatial : 2 * spatial] if values.shape[-1] >= 2 * spatial else None
+    return Tracks(times, values[..., :spatial], seen)

@@ -1,0 +1,69 @@
+"""Contacts as part of a fit: found, kept in the file, left out where there are none."""
+
+import numpy as np
+import pytest
+
+from comotion.errors import BadInput
+from comotion.predict import load
+from comotion.simulate import bouncing_balls, springs
+from comotion.train import fit
+
+
+@pytest.fixture(scope="module")
+def balls():
+    return bouncing_balls(sequences=24, frames=60, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(balls):
+    return fit(balls[:20], contacts="auto")
+
+
+def test_balls_are_learned_as_what_they_are(fitted):
+    assert fitted.contact_law is not None
+    assert fitted.contact_law.only
+    assert "contact at 2.400" in fitted.contacts
+    assert "wall at 3.80" in fitted.contacts
+
+
+def test_forecasts_follow_the_truth_for_long(fitted, balls):
+    forecast = fitted.predict(balls[20:], draws=10)
+    error = forecast["trajectory"].mean("draw").values - balls[20:].values
+    assert np.sqrt(np.mean(error[:, :30] ** 2)) < 0.05
+
+
+def test_a_file_forecasts_the_same_numbers(fitted, balls, tmp_path):
+    fitted.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    first, second = (m.predict(balls[20:21], draws=10)["observation"] for m in (fitted, again))
+    np.testing.assert_array_equal(first.values, second.values)
+    assert again.contacts == fitted.contacts
+
+
+def test_without_interaction_walls_stay_and_balls_pass_through_each_other(fitted, balls):
+    alone = fitted.predict(balls[20:], draws=10, interaction=False)["trajectory"]
+    assert np.nanmax(np.abs(alone.sel(feature=["x", "y"]).values)) < 3.81
+    places = alone.sel(feature=["x", "y"]).values
+    gaps = np.linalg.norm(places[..., 0, :] - places[..., 1, :], axis=-1)
+    assert gaps.min() < 2.3
+
+
+def test_other_numbers_of_balls_follow_the_same_law(fitted):
+    more = bouncing_balls(sequences=2, objects=5, radius=1.2, frames=20, seed=5)
+    forecast = fitted.predict(more, draws=4)["trajectory"].mean("draw").values
+    assert np.sqrt(np.mean((forecast - more.values)[:, :10] ** 2)) < 0.05
+
+
+def test_an_adaptive_solver_is_refused(fitted, balls):
+    with pytest.raises(BadInput, match="knows no hard contacts"):
+        fitted.predict(balls[20:], solver="tsit5")
+
+
+def test_asking_for_contacts_where_there_are_none_is_an_error():
+    with pytest.raises(BadInput, match="no hard contacts were found"):
+        fit(springs(sequences=6, frames=30, seed=0), contacts="hard")
+
+
+def test_a_system_that_cannot_collide_says_so(balls):
+    with pytest.raises(BadInput, match="contacts='hard' needs"):
+        fit(balls[:4], system="I-GPODE", contacts="hard")
