@@ -22,8 +22,8 @@ from comotion.model import Model
 from comotion.observe import FirstEntries
 from comotion.predict import FittedModel
 from comotion.predict.fitted import CANDIDATES
+from comotion.predict.origin import Search
 from comotion.predict.probes import state_units
-from comotion.predict.start import Search
 from comotion.report.explorer.laws import describe, once_where_equal
 from comotion.report.explorer.scenes import Drawn, draw, origins
 
@@ -66,7 +66,7 @@ def explorable(
     frames = origins(data, seen, extent.origins)
     draws = _affordable(model, extent.draws)
     keys = jax.random.split(key_for("forecast", extent.seed), draws)
-    search = Search(CANDIDATES, seen)
+    search = Search(CANDIDATES, seen, 0)
     drawn = draw(model, fitted.excerpts(data), search, jnp.asarray(frames), keys)
     layout = model.dynamics.layout
     return {

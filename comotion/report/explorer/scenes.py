@@ -13,7 +13,7 @@ from comotion.data import Trajectories
 from comotion.data.windows import Excerpt, Window, cut
 from comotion.dynamics import AbstractField
 from comotion.model import Model, Start
-from comotion.predict.start import Search
+from comotion.predict.origin import Search
 
 
 class Drawn(eqx.Module):
