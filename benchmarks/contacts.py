@@ -28,14 +28,14 @@ def measure(scene: Scene, seed: int, part: str) -> None:
     parts = parts_of(scene, seed)
     judged = getattr(parts, part)
     begun = time.perf_counter()
-    fitted = fit(parts.train.seen, hold_out=0.0, seed=seed)
+    fitted = fit(parts.train.seen, hold_out=0.0, seed=seed, contacts="auto")
     learned = time.perf_counter()
     forecast = fitted.predict(judged.seen, draws=DRAWS, seed=seed)
     done = time.perf_counter()
     floor = floor_forecast(scene, judged, parts.train.seen, frames=FRAMES, draws=DRAWS, seed=seed)
     about = {"scene": scene.title, "seed": seed, "part": part}
     seconds = {"fit_seconds": learned - begun, "forecast_seconds": done - learned}
-    ours = scores(forecast, judged, parts.train)
+    ours = scores(forecast.dataset, judged, parts.train)
     rows.append("contacts", {**about, "law": "learned", **ours, **seconds, "is": fitted.contacts})
     rows.append("contacts", {**about, "law": "true", **scores(floor, judged, parts.train)})
 

@@ -24,8 +24,9 @@ def flies_straight(flights: Flights, tracks: Tracks, noise: NoiseScale) -> bool:
 
 def _bend(
     times: Float[np.ndarray, "T N"], x: Float[np.ndarray, "T N d"], flights: Flights, row: int
-) -> Float[np.ndarray, " d"]:
-    """The second-order part of a flight along each axis, scaled to the noise of one frame."""
+) -> Float[np.ndarray, " n"]:
+    """The second-order part of a flight along each axis, scaled to the noise of one frame; a
+    short flight has none."""
     frames = slice(flights.first[row], flights.last[row] + 1)
     t, places = times[flights.track[row], frames], x[flights.track[row], frames]
     seen = np.isfinite(places).all(axis=1) & np.isfinite(t)

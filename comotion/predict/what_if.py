@@ -191,7 +191,8 @@ def _with_more(
     P, N, A, features = data.values.shape
     values = np.concatenate([data.values, np.full((P, N, extra, features), np.nan)], axis=2)
     controls = np.concatenate([data.controls, np.zeros((P, N, extra, data.controls.shape[-1]))], 2)
-    static = np.concatenate([data.static, np.full((P, extra, data.static.shape[-1]), np.nan)], 1)
+    usual = np.nanmean(data.static, axis=1, keepdims=True)  # unless properties are set as well
+    static = np.concatenate([data.static, np.repeat(usual, extra, axis=1)], axis=1)
     for i, (place, moving) in enumerate(added.values()):
         since = (data.times - data.times[:, :1])[..., None]
         values[:, :, A + i, :d] = np.asarray(place) + since * np.asarray(moving)

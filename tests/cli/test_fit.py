@@ -73,7 +73,7 @@ def test_a_run_is_never_overwritten_but_can_be_resumed(demo, run, capsys):
     data = str(demo / "test.csv")
     assert main(["fit", data, "--config", str(run / "config.toml"), "--out", str(run)]) == 2
     assert "there is a run in this folder already" in capsys.readouterr().err
-    assert main(["fit", data, "--out", str(run), "--resume"]) == 0
+    assert main(["fit", data, "--out", str(run), "--split", "1", "--resume"]) == 0
     for name, array in weights(run).items():
         np.testing.assert_array_equal(array, before[name])
 
@@ -154,7 +154,7 @@ def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--system", "GPT"], "there is no system 'GPT': choose one of comotion, NODE"),
+        (["--system", "GPT"], "there is no system 'GPT': choose one of comotion, motion, NODE"),
         (["--recipe", "long"], "there is no recipe 'long': choose one of paper, short"),
         (["--set", "size=3"], "--set size=3: write PART=VALUE, where PART is one of name, "),
         (["--set", "order"], "--set order: write PART=VALUE"),

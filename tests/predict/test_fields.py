@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from comotion._types import FAST
+from comotion.backend.keys import key_for
 from comotion.config import Recipe, RunConfig, Stage
 from comotion.coordinates import Actor
 from comotion.data import Trajectories
@@ -40,7 +41,7 @@ def untrained(data: Trajectories, name: str, **parts) -> FittedModel:
 
 def first_draw(fitted: FittedModel, draws: int, seed: int):
     """The law that the first draw of a forecast follows."""
-    key = jax.random.split(jax.random.key(seed), draws)[0]
+    key = jax.random.split(key_for("forecast", seed), draws)[0]
     dynamics = fitted.model.dynamics
     assert isinstance(dynamics, InteractingDynamics)
     return dynamics.draw(key=jax.random.split(key, 3)[0])

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from comotion.predict.start import Search
 
 from comotion.backend.keys import key_for
 from comotion.backend.normal import standard_normal
@@ -16,9 +15,10 @@ from comotion.data import Trajectories
 from comotion.dynamics import ACCUMULATIONS
 from comotion.errors import BadInput
 from comotion.functions import ACTIVATIONS
-from comotion.gp import KERNELS, Matern32, SquaredExponential
+from comotion.gp import KERNELS, KernelProduct, KernelSum, Matern32, SquaredExponential
 from comotion.integrate import StateNoise
 from comotion.predict import FittedModel
+from comotion.predict.origin import Search
 from comotion.report.explorer import export
 from comotion.report.explorer.export import Extent, explorable
 from comotion.report.explorer.scenes import draw
