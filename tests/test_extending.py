@@ -282,12 +282,12 @@ def test_the_hunted_need_not_pull_back():
 @pytest.mark.usefixtures("guide")
 def test_the_new_simulator_is_a_scene_of_the_command_line(tmp_path, capsys):
     assert main(["simulate"]) == 0
-    assert "swarm" in capsys.readouterr().out
-    out = tmp_path / "swarm.csv"
+    assert "shoal" in capsys.readouterr().out
+    out = tmp_path / "shoal.csv"
     words = ["--sequences", "3", "--objects", "4", "--frames", "50", "--step", "0.01"]
-    assert main(["simulate", "swarm", *words, "--seed", "2", "--out", str(out)]) == 0
+    assert main(["simulate", "shoal", *words, "--seed", "2", "--out", str(out)]) == 0
     data = read(out)
-    make = simulate.SIMULATORS["swarm"].make
+    make = simulate.SIMULATORS["shoal"].make
     again = make(sequences=5, objects=4, frames=50, step=0.01, seed=2)
     np.testing.assert_array_equal(data.values, again.values[:3])
     x, v = data.values[..., :2], data.values[..., 2:]
