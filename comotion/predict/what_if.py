@@ -85,7 +85,7 @@ def what_if(
 def without_some_of(fitted: FittedModel, like: Forecast, data: Trajectories) -> Change:
     """Who of an earlier forecast's objects are not in `data`."""
     if like.seen is None:
-        raise BadInput("like=… needs a forecast made in this session: make it again with predict.")
+        raise BadInput("like=… needs a forecast that predict just made: make it again.")
     old, new = (
         [{name for name in row if name} for row in one.object_names] for one in (like.seen, data)
     )
