@@ -139,4 +139,4 @@ def _tell(options: Options, scores: "Scores", contacts: str, clock: Clock) -> No
         print(f"\nlearned: {contacts}")
     print(f"\n{clock}")
     print(f"open {options.out / 'report.html'}")
-    print(f"next: comotion evaluate {options.out} {options.out / 'test.csv'} --by-lead")
+    print(f"next: comotion evaluate {options.out} {options.out / 'test.csv'}")
