@@ -4,16 +4,13 @@ import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from tyro.conf import Positional, UseAppendAction, arg
 
 from comotion.cli.interrupt import Stopped, remembering_interrupts
 from comotion.cli.reading import ReadingOptions
 from comotion.errors import BadInput
-
-if TYPE_CHECKING:
-    from comotion.data import Trajectories
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Options(ReadingOptions):
       comotion fit train.csv --valid valid.csv --recipe paper --seed 3 --out runs/3
       comotion fit balls.csv --track tensorboard --out runs/watched
       comotion fit balls.csv --config runs/balls/config.toml --out runs/again
-      comotion fit balls.csv --split 0.8 --out runs/balls --resume
+      comotion fit balls.csv --out runs/balls --resume
     """
 
     data: Annotated[Positional[Path], arg(metavar="DATA")]
@@ -56,11 +53,13 @@ class Options(ReadingOptions):
     split: Annotated[
         float | None, arg(metavar="SHARE", help_behavior_hint="(default: 0.8, if there are enough)")
     ] = None
-    """train on this share, the first sequences (of one recording: frames), and hold out the rest"""
+    """train on this share, the first sequences (of few recordings: frames); hold out the rest"""
     seed: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 0)")] = None
     """the same seed gives the same model"""
     resume: Annotated[bool, arg(help_behavior_hint="")] = False
     """go on with the run in the folder, with its own settings"""
+    overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
+    """replace a run that is in the folder already; otherwise it is moved aside"""
     track: Annotated[
         Literal["tensorboard", "mlflow", "wandb"] | None, arg(help_behavior_hint="")
     ] = None
@@ -76,17 +75,16 @@ def run(options: Options) -> int:
     from comotion.train.tracking import tracker
 
     valid = None if options.valid is None else options.read(options.valid)
-    data = options.read(options.data)
-    train, rest = (data, None) if options.split is None else divided(data, options.split)
     progress = False if options.quiet else None
     watcher = None if options.track is None else tracker(options.track, out, out.name)
     with remembering_interrupts() as memory:
         fit(
-            train,
-            valid=valid if rest is None else rest,
-            **({} if options.split is None else {"hold_out": 0.0}),
+            options.read(options.data),
+            valid=valid,
+            hold_out=None if options.split is None else 1 - options.split,
             out=out,
             resume=options.resume,
+            overwrite=options.overwrite,
             progress=progress,
             watcher=watcher,
             **settings,
@@ -103,23 +101,14 @@ def run(options: Options) -> int:
     return 0
 
 
-def divided(data: "Trajectories", share: float) -> tuple["Trajectories", "Trajectories | None"]:
-    """What to train on and, if the share leaves any, what to watch."""
-    if not 0 < share <= 1 or round(share * len(data)) == 0 < len(data) - 1:
-        raise BadInput(
-            f"--split {share:g} leaves nothing to train on of {len(data)} sequences; give a share "
-            "between 0 and 1"
-        )
-    if share == 1 or round(share * len(data)) == len(data) > 1:
-        return data, None
-    train, rest = data.split(share, 1 - share)
-    return train, rest
-
-
 def _settings(options: Options, out: Path) -> dict[str, Any]:
     """System, recipe and seed for `fit`: named ones, or those of a config changed as asked."""
     if options.valid is not None and options.split is not None:
         raise BadInput("--valid and --split both say what to hold out; give one of them")
+    if options.split is not None and not 0 < options.split <= 1:
+        raise BadInput(
+            f"--split {options.split:g} leaves nothing to train on; give a share above 0, up to 1"
+        )
     parts = dict(parse_part(text) for text in options.parts)
     file = _config_file(options, out)
     if file is None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from comotion.data.aside import move_aside, told_aside
 from comotion.errors import BadInput
 
 
@@ -21,6 +22,13 @@ def check_output(path: Path, endings: Sequence[str]) -> None:
         raise BadInput(f"--out {path}: the folder {path.parent} does not exist; make it first")
     if not os.access(path.parent, os.W_OK):
         raise BadInput(f"--out {path}: the folder {path.parent} may not be written to")
+
+
+def make_way(path: Path, overwrite: bool) -> None:
+    """A file of this name is kept under another one, unless it is to be replaced."""
+    moved = None if overwrite else move_aside(path)
+    if moved is not None:
+        note(told_aside(path, moved))
 
 
 def as_json(content: Any) -> str:

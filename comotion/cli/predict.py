@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from comotion.cli.model import load_model
-from comotion.cli.output import check_output, counting
+from comotion.cli.output import check_output, counting, make_way
 from comotion.cli.reading import ReadingOptions, words
 from comotion.errors import BadInput
 
@@ -44,7 +44,7 @@ class Options(ReadingOptions):
     origin: Annotated[str | None, arg(metavar="last|first|TIME", help_behavior_hint="")] = None
     """the last moment that may be seen (default with --horizon: last)"""
     out: Annotated[Path, arg(metavar="FILE")] = Path("forecast.nc")
-    """file to write: .nc, .csv or .parquet; an existing one is replaced"""
+    """file to write: .nc, .csv or .parquet"""
     draws: Annotated[int, arg(metavar="NUMBER")] = 100
     """how many futures to draw"""
     times: Annotated[
@@ -57,6 +57,8 @@ class Options(ReadingOptions):
     """forecast as if these objects were not there"""
     paired: Annotated[bool, arg(help_behavior_hint="")] = False
     """with --without: the same draws with and without them, and print what that changes"""
+    overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
+    """replace a file of this name; otherwise it is moved aside"""
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False
     """show no progress"""
 
@@ -78,6 +80,7 @@ def run(options: Options) -> int:
         data = data.without(*gone) if gone else data
         with counting("drawing futures", options.draws, options.quiet) as on_draw:
             forecast = fitted.predict(data, on_draw=on_draw, **settings)
+    make_way(options.out, options.overwrite)
     forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
     from_first = times is None and options.horizon is None and options.origin is None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from comotion.cli.output import check_output
+from comotion.cli.output import check_output, make_way
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Options:
     out: Annotated[
         Path | None, arg(metavar="FILE", help_behavior_hint="(default: SCENE.csv or SCENE.nc)")
     ] = None
-    """file to write: .csv, .parquet or .nc; an existing one is replaced"""
+    """file to write: .csv, .parquet or .nc"""
     sequences: Annotated[
         int | None, arg(metavar="NUMBER", help_behavior_hint="(default: see the list)")
     ] = None
@@ -58,6 +58,8 @@ class Options:
     """write positions only"""
     hide_charges: Annotated[bool, arg(help_behavior_hint="")] = False
     """leave the charges of charged-particles out"""
+    overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
+    """replace a file of this name; otherwise it is moved aside"""
 
 
 def run(options: Options) -> int:
@@ -78,6 +80,7 @@ def run(options: Options) -> int:
     out = options.out or Path(options.scene + endings[0])
     check_output(out, endings)
     trajectories = simulator.make(**_arguments(options, simulator))
+    make_way(out, options.overwrite)
     data.write(trajectories, out)
     print(f"wrote {out}: {trajectories!r}")
     print(f"next: comotion fit {out} --split 0.8 --out runs/{out.stem}")

@@ -25,7 +25,8 @@ def fit(
     interrupted one. Ctrl-C stops early and returns what was learned so far.
 
     Rarely needed: `effort` "best" and `time_limit` (seconds) are for the search; `valid`,
-    `hold_out`, `recipe`, `seed`, `out`, `resume`, `progress` and `watcher` for the training.
+    `hold_out`, `recipe`, `seed`, `out`, `resume`, `overwrite`, `progress` and `watcher` for the
+    training.
     """
     if system is None and not _says_what(options):
         found = identify(
@@ -46,5 +47,5 @@ def fit(
 
 def _says_what(options: dict[str, Any]) -> bool:
     """Whether parts, a recipe or a run to go on with already say what to fit."""
-    about_the_run = {"valid", "hold_out", "seed", "out", "progress", "watcher"}
+    about_the_run = {"valid", "hold_out", "seed", "out", "overwrite", "progress", "watcher"}
     return bool(options.keys() - about_the_run)

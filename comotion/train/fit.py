@@ -38,11 +38,12 @@ def fit(
     *,
     system: str | SystemConfig = DEFAULT,
     valid: Any = None,
-    hold_out: float = HELD_OUT,
+    hold_out: float | None = None,
     recipe: str | Recipe = "short",
     seed: int = 0,
     out: str | Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     progress: bool | None = None,
     watcher: Watcher | None = None,
     **parts: Any,
@@ -52,18 +53,23 @@ def fit(
     `system` is a name from `comotion systems` or a config; further arguments change single parts
     (`order=2`, `inducing_pair=100`). `recipe` is "short" or "paper". With `out`, the run is kept
     in a folder, and `resume=True` continues an interrupted one to the same weights as if nothing
-    had happened. Ctrl-C stops early and returns what was learned so far. Without `valid`, the end
-    of the data is held out to be watched and to calibrate on (`hold_out=0` trains on everything).
+    had happened; a run that is there already is moved aside (`overwrite=True` replaces it).
+    Ctrl-C stops early and returns what was learned so far. Without `valid`, the last fifth of the
+    data is held out to be watched and to calibrate on (`hold_out=0` trains on everything).
 
     Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
     `valid` is never trained on, only watched and used to calibrate;
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
     """
+    folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
+    valid = None if valid is None else read(valid)
+    if hold_out is None and valid is None and resume and folder is not None:
+        hold_out, valid = folder.was_held_out()
     planned = plan(
         read(train),
-        valid=None if valid is None else read(valid),
-        hold_out=hold_out,
+        valid=valid,
+        hold_out=HELD_OUT if hold_out is None else hold_out,
         system=system,
         parts=parts,
     )
@@ -74,9 +80,9 @@ def fit(
     if valid is not None:
         check_data(config.system, shape, valid)
         data_shape(valid)  # says what is wrong if nothing in it moves
-    folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
+    about_folder = ""
     if folder is not None:
-        folder.open(config, resume)
+        about_folder = folder.open(config, resume, overwrite)
         folder.note(planned)
     keys = jax.random.split(key_for("fit", seed), 4)
     key_build, key_start, key_train, key_calibrate = keys
@@ -85,7 +91,7 @@ def fit(
     bar = ProgressBar(config.recipe) if watching else Silent()
     watcher = bar if watcher is None else Several(bar, watcher)
     try:
-        for sentence in planned.sentences:
+        for sentence in (*planned.sentences, *filter(None, [about_folder])):
             watcher.say(sentence)
         fitted, dataset = untrained(train, config, key=key_build)
         # Which contacts there are is part of a checkpoint's shape, so they are found again.

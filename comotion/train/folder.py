@@ -3,24 +3,29 @@
 import dataclasses
 import hashlib
 import json
+import shutil
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tomli_w
 
 from comotion.config import RunConfig, read_toml, write_toml
-from comotion.data.store import write
+from comotion.data.aside import move_aside, told_aside
+from comotion.data.store import load, write
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.predict import checkpoint
-from comotion.train.plan import Plan
+from comotion.train.plan import HELD_OUT, Plan
 from comotion.train.step import TrainState
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """`config.toml`, `metrics.jsonl`, `checkpoint/state.safetensors`, `model.safetensors`."""
+    """`config.toml`, `metrics.jsonl`, `checkpoint/state.safetensors`, `model.safetensors`; what
+    was held out in `data.toml`, `plan.txt` and `held_out.nc`; `report.html`."""
 
     path: Path
 
@@ -40,13 +45,28 @@ class RunFolder:
     def state(self) -> Path:
         return self.path / "checkpoint" / "state.safetensors"
 
-    def open(self, config: RunConfig, resume: bool) -> None:
-        """A new run wants an empty folder; a resumed one must be the same run."""
+    @property
+    def held_out(self) -> Path:
+        return self.path / "held_out.nc"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def _sentences(self) -> Path:
+        return self.path / "plan.txt"
+
+    @property
+    def _shares(self) -> Path:
+        return self.path / "data.toml"
+
+    def open(self, config: RunConfig, resume: bool, overwrite: bool = False) -> str:
+        """A new run moves one that is there aside, or takes its place; a resumed one must be the
+        same run. Says what was done with an earlier run, if there was one."""
+        told = ""
         if self.config.exists() and not resume:
-            raise BadInput(
-                f"{self.path}: there is a run in this folder already; resume it, or choose "
-                "another folder"
-            )
+            told = self._make_way(overwrite)
         if self.config.exists() and read_toml(self.config) != config:
             raise BadInput(
                 f"{self.config}: the run to resume has another config; "
@@ -54,13 +74,37 @@ class RunFolder:
             )
         self.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, self.config)
+        return told
+
+    def _make_way(self, overwrite: bool) -> str:
+        """Other files in the folder of a run that is replaced are left alone."""
+        if not overwrite:
+            moved = move_aside(self.path)
+            assert moved is not None
+            return told_aside(self.path, moved)
+        shutil.rmtree(self.state.parent, ignore_errors=True)
+        for file in (self.config, self.metrics, self.model, self.held_out, self.report):
+            file.unlink(missing_ok=True)
+        for file in (self._shares, self._sentences):
+            file.unlink(missing_ok=True)
+        return ""
+
+    def was_held_out(self) -> tuple[float, Trajectories | None]:
+        """The share that the run to resume held out, or else the data it was given to watch."""
+        if not self._shares.is_file():
+            return HELD_OUT, None
+        share = float(tomllib.loads(self._shares.read_text())["held_out"])
+        given = share == 0 and self.held_out.is_file()
+        return share, load(self.held_out) if given else None
 
     def note(self, plan: Plan) -> None:
         """What was decided about the data; data that are held out are kept beside the run."""
+        self._shares.write_text(tomli_w.dumps({"held_out": plan.share}))
         if plan.sentences:
-            (self.path / "plan.txt").write_text("".join(f"{line}\n" for line in plan.sentences))
-        if plan.held_out is not None:
-            write(plan.held_out, self.path / "held_out.nc")
+            self._sentences.write_text("".join(f"{line}\n" for line in plan.sentences))
+        watched = plan.valid if plan.held_out is None else plan.held_out
+        if watched is not None:
+            write(watched, self.held_out)
 
     def save(self, state: TrainState, fingerprint: str) -> None:
         checkpoint.write(self.state, state, {"data": fingerprint})

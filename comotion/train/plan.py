@@ -9,6 +9,7 @@ from comotion.config import SystemConfig
 from comotion.data.jumps import find_jumps, leave_out
 from comotion.data.recordings import at_once
 from comotion.data.trajectories import Trajectories
+from comotion.errors import BadInput
 from comotion.systems import DEFAULT
 
 CROWD = 20
@@ -22,12 +23,13 @@ FEWEST_FRAMES = 50
 class Plan:
     """Data to train on, data to watch, parts to change, and why.
 
-    `held_out` is what was taken away from the data, as it was before it was packed.
+    `held_out` is what was taken away from the data, as it was before it was packed: a `share`.
     """
 
     train: Trajectories
     valid: Trajectories | None
     held_out: Trajectories | None
+    share: float
     parts: dict[str, Any]
     sentences: tuple[str, ...]
 
@@ -45,6 +47,11 @@ def plan(
     train, sentences = _without_jumps(train)
     valid = None if valid is None else _without_jumps(valid)[0]
     chosen, held_out = dict(parts or {}), None
+    if not 0 <= hold_out < 1:
+        raise BadInput(
+            f"hold_out={hold_out:g} leaves nothing to train on; give 0 or a share below 1"
+        )
+    share = hold_out if valid is None else 0.0
     if valid is None and hold_out:
         train, held_out, sentence = _held_out(train, hold_out)
         sentences.append(sentence)
@@ -64,7 +71,7 @@ def plan(
             f"{train.values.shape[2]}"
         )
     valid = None if valid is None else valid.packed()
-    return Plan(packed, valid, held_out, chosen, tuple(sentences))
+    return Plan(packed, valid, held_out, share, chosen, tuple(sentences))
 
 
 def _without_jumps(data: Trajectories) -> tuple[Trajectories, list[str]]:

@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from comotion import load
 from comotion.cli import main
-from comotion.cli.fit import divided, parse_part
+from comotion.cli.fit import parse_part
 from comotion.config import read_toml, write_toml
 from comotion.data import Trajectories, read, write
 from comotion.errors import BadInput
@@ -43,7 +44,7 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
     assert main(["fit", str(demo / "test.csv"), *words]) == 0
     names = {path.name for path in out.iterdir()}
     kept = {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
-    assert names == kept | {"plan.txt", "held_out.nc"}
+    assert names == kept | {"plan.txt", "held_out.nc", "data.toml"}
     stdout, stderr = capsys.readouterr()
     assert f"the model is {out / 'model.safetensors'}" in stdout
     assert f"comotion predict {out} DATA" in stdout
@@ -68,14 +69,32 @@ def test_another_seed_gives_another_model(demo, run, tmp_path):
     assert any(not np.array_equal(first[name], other[name]) for name in first)
 
 
-def test_a_run_is_never_overwritten_but_can_be_resumed(demo, run, capsys):
-    before = weights(run)
-    data = str(demo / "test.csv")
-    assert main(["fit", data, "--config", str(run / "config.toml"), "--out", str(run)]) == 2
-    assert "there is a run in this folder already" in capsys.readouterr().err
-    assert main(["fit", data, "--out", str(run), "--split", "1", "--resume"]) == 0
-    for name, array in weights(run).items():
-        np.testing.assert_array_equal(array, before[name])
+def test_the_same_command_twice_keeps_the_run_of_before_beside_the_new_one(demo, run, tmp_path):
+    place = tmp_path / "twice"
+    shutil.copytree(run, place)
+    (place / "mine.txt").write_text("a note")
+    words = ["fit", str(demo / "test.csv"), "--config", str(run / "config.toml"), "--quiet"]
+    words += ["--out", str(place), "--seed"]
+    assert main([*words, "1"]) == 0
+    assert (tmp_path / "twice-1" / "mine.txt").read_text() == "a note"
+    assert read_toml(tmp_path / "twice-1" / "config.toml").seed == 0
+    assert read_toml(place / "config.toml").seed == 1
+    (place / "mine.txt").write_text("another")
+    assert main([*words, "2", "--overwrite"]) == 0
+    assert read_toml(place / "config.toml").seed == 2
+    assert (place / "mine.txt").read_text() == "another"
+    assert not (tmp_path / "twice-2").exists()
+
+
+def test_a_run_that_is_resumed_knows_what_it_held_out(demo, tmp_path):
+    data, out = str(demo / "test.csv"), tmp_path / "run"
+    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet"]
+    for held_out in (["--split", "0.5"], ["--split", "1"], ["--valid", data]):
+        assert main(["fit", data, *words, *held_out, "--overwrite"]) == 0
+        before = weights(out)
+        assert main(["fit", data, "--out", str(out), "--resume", "--quiet"]) == 0
+        for name, array in weights(out).items():
+            np.testing.assert_array_equal(array, before[name])
 
 
 def test_ctrl_c_keeps_the_model_so_far(demo, environment, tmp_path):
@@ -143,14 +162,6 @@ def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
     assert "valid_log_likelihood" in (tmp_path / "watched" / "metrics.jsonl").read_text()
 
 
-@pytest.mark.parametrize(("share", "counts"), [(1.0, (6, 0)), (0.8, (5, 1)), (0.2, (1, 5))])
-def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
-    data = read(demo / "test.csv")
-    train, rest = divided(data, share)
-    assert (len(train), 0 if rest is None else len(rest)) == counts
-    assert train.sequence_names == data.sequence_names[: counts[0]]
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -160,7 +171,7 @@ def test_shares_are_rounded_to_whole_sequences(share, counts, demo):
         (["--set", "order"], "--set order: write PART=VALUE"),
         (["--set", "order=3"], "system: order: 3 is not one of 1, 2"),
         (["--set", "inducing_pair=ten"], "system: inducing_pair: expected int, got 'ten'"),
-        (["--split", "0"], "--split 0 leaves nothing to train on of 6 sequences"),
+        (["--split", "0"], "--split 0 leaves nothing to train on; give a share above 0, up to 1"),
         (["--split", "1.5"], "--split 1.5 leaves nothing to train on"),
         (["--split", "0.5", "--valid", "v.csv"], "--valid and --split both say what to hold out"),
         (["--valid", "v.csv"], "v.csv does not exist: check the path."),

@@ -43,6 +43,15 @@ def test_a_model_file_gives_the_same_as_its_folder(demo, forecast, tmp_path):
     xr.testing.assert_equal(read_forecast(out), forecast)
 
 
+def test_a_forecast_of_the_same_name_is_kept_beside_the_new_one(demo, tmp_path):
+    for seed in ("1", "2"):
+        assert predict(demo, tmp_path / "f.csv", "--draws", "2", "--seed", seed) == 0
+    first, second = ((tmp_path / name).read_text() for name in ("f-1.csv", "f.csv"))
+    assert first != second
+    assert predict(demo, tmp_path / "f.csv", "--draws", "2", "--seed", "1", "--overwrite") == 0
+    assert (tmp_path / "f.csv").read_text() == first
+
+
 def test_a_table_sums_the_draws_up(demo, forecast, tmp_path):
     for ending in ("csv", "parquet"):
         assert predict(demo, tmp_path / f"forecast.{ending}") == 0

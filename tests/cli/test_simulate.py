@@ -23,6 +23,19 @@ def test_the_file_holds_what_the_simulator_gives(ending, tmp_path, capsys):
     assert f"next: comotion fit {out} " in stdout
 
 
+def test_the_same_command_twice_keeps_the_file_of_before_beside_the_new_one(tmp_path, capsys):
+    out, before = tmp_path / "balls.csv", tmp_path / "balls-1.csv"
+    base = ["simulate", "bouncing-balls", "--sequences", "1", "--frames", "2", "--out", str(out)]
+    for words in (["--seed", "1"], ["--seed", "2"], ["--seed", "3", "--overwrite"]):
+        assert main([*base, *words]) == 0
+    first, third = (simulate.bouncing_balls(sequences=1, frames=2, seed=seed) for seed in (1, 3))
+    np.testing.assert_array_equal(read(before).values, first.values)
+    np.testing.assert_array_equal(read(out).values, third.values)
+    assert sorted(tmp_path.iterdir()) == [before, out]
+    told = f"{out} was there already: it is kept as {before} (overwrite replaces it)\n"
+    assert capsys.readouterr().err == told
+
+
 def test_charges_can_be_shown_or_hidden_and_noise_may_be_a_number(tmp_path):
     base = ["simulate", "charged-particles", "--sequences", "2", "--frames", "3", "--noise", "0.03"]
     for name, words in {"shown": [], "hidden": ["--hide-charges"]}.items():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from comotion.data import Trajectories
+from comotion.errors import BadInput
 from comotion.systems import system
 from comotion.train.plan import plan
 
@@ -55,3 +56,9 @@ def test_objects_that_come_and_go_are_packed():
     planned = plan(Trajectories.from_arrays(values))
     assert planned.train.values.shape[2] < 10
     assert any(line.startswith("objects come and go: cut into") for line in planned.sentences)
+
+
+@pytest.mark.parametrize("share", [1.0, -0.1, 2.0])
+def test_something_must_be_left_to_train_on(share):
+    with pytest.raises(BadInput, match=f"hold_out={share:g} leaves nothing to train on"):
+        plan(recording(3, 100), hold_out=share)
