@@ -7,9 +7,11 @@
 """
 
 import importlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from comotion.backend import cache
+from comotion.views import VIEWS
 
 if TYPE_CHECKING:
     from comotion import datasets as datasets
@@ -62,6 +64,22 @@ __all__ = [
     "to_frame",
     "write",
 ]
+
+
+def _view(room: str, name: str, *args: Any, **options: Any) -> Any:
+    return getattr(importlib.import_module(room), name)(*args, **options)
+
+
+VIEWS |= {
+    name: partial(_view, room, name)
+    for name, room in {
+        "explore": "comotion.report.explorer",
+        "future_figure": "comotion.report.future",
+        "animate_future": "comotion.report.future",
+        "independent_field_figure": "comotion.report.fields",
+        "interaction_field_figure": "comotion.report.fields",
+    }.items()
+}
 
 
 def __getattr__(name: str) -> Any:

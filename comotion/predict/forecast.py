@@ -12,6 +12,7 @@ import numpy as np
 
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
+from comotion.views import VIEWS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -120,15 +121,11 @@ class Forecast:
 
     def plot(self, sequence: int = 0) -> Any:
         """Median and bands over time beside the frames that were seen."""
-        from comotion.report.future import future_figure
-
-        return future_figure(self, sequence)
+        return VIEWS["future_figure"](self, sequence)
 
     def animate(self, path: str | Path = "forecast.gif", sequence: int = 0) -> Path:
         """A moving picture: the frames seen, then a cloud of draws for each object."""
-        from comotion.report.future import animate_future
-
-        return animate_future(self, path, sequence)
+        return VIEWS["animate_future"](self, path, sequence)
 
     def __sub__(self, other: "Forecast") -> "Effect":
         """The difference of paired draws: what a change does, with its uncertainty."""

@@ -10,6 +10,7 @@ from comotion.errors import BadInput
 from comotion.predict.fields import fields, typical_speed
 from comotion.predict.fitted import FittedModel
 from comotion.predict.formulas import Formula, fit_formulas
+from comotion.views import VIEWS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,8 +40,7 @@ class Law:
     @property
     def contact(self) -> str:
         """Hard contacts, if the model has learned any."""
-        contacts = getattr(self.fitted.model, "contacts", None)
-        return "no hard contacts are part of this model" if contacts is None else str(contacts)
+        return self.fitted.contacts or "no hard contacts are part of this model"
 
     def formulas(self) -> list[Formula]:
         """Formulas that could be the radial force, the one the band likes best first."""
@@ -59,9 +59,9 @@ class Law:
 
     def plot(self) -> tuple[Any, Any]:
         """Pictures of f_s and of f_b."""
-        from comotion.report.fields import independent_field_figure, interaction_field_figure
-
-        return independent_field_figure(self._typical), interaction_field_figure(self._typical)
+        figures = VIEWS["independent_field_figure"], VIEWS["interaction_field_figure"]
+        alone, interaction = (figure(self._typical) for figure in figures)
+        return alone, interaction
 
     @property
     def _along(self) -> int:

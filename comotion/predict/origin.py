@@ -24,6 +24,8 @@ from comotion.integrate import overlaps
 from comotion.model import Beliefs, Model, Start
 from comotion.observe import FirstEntries
 
+CANDIDATES = 4
+"""Of an initial state, where nothing is hard."""
 STEP_SIZES = (1.0, 0.3, 0.1)
 LOG_NEVER = -1e30
 States = Float[Array, "A D"]

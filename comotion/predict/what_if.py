@@ -82,8 +82,10 @@ def what_if(
     return effect(fitted.predict(whole, change=after, **options), base)
 
 
-def without_some_of(fitted: FittedModel, like: Forecast, data: Trajectories) -> Change:
-    """Who of an earlier forecast's objects are not in `data`."""
+def without_some_of(
+    fitted: FittedModel, like: Forecast, data: Trajectories
+) -> tuple[Change, Trajectories]:
+    """Who of an earlier forecast's objects are not in `data`, and what that forecast has seen."""
     if like.seen is None:
         raise BadInput("like=… needs a forecast that predict just made: make it again.")
     old, new = (
@@ -96,7 +98,8 @@ def without_some_of(fitted: FittedModel, like: Forecast, data: Trajectories) -> 
         )
     change = make_change(fitted, like.seen, Wanted())
     gone = [[name not in kept for name in row] for row, kept in zip(like.names, new, strict=True)]
-    return dataclasses.replace(change, present=change.present & ~jnp.asarray(np.array(gone)))
+    present = change.present & ~jnp.asarray(np.array(gone))
+    return dataclasses.replace(change, present=present), like.seen
 
 
 def simulate(

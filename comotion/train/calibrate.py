@@ -20,8 +20,8 @@ from comotion.config import RunConfig
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.integrate import StateNoise
 from comotion.model import Model
-from comotion.predict.fitted import CANDIDATES, draw_chunks
-from comotion.predict.origin import Search
+from comotion.predict.draws import draw_chunks
+from comotion.predict.origin import CANDIDATES, Search
 
 MOST_FRAMES = 100
 DRAWS = 10

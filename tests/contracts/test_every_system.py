@@ -14,8 +14,8 @@ from comotion.data import BadInput, Trajectories
 from comotion.dynamics import Scene
 from comotion.encode.smoother import SmoothingEncoder
 from comotion.predict import FittedModel, load
-from comotion.predict.fitted import CANDIDATES, _one_draw
-from comotion.predict.origin import Search
+from comotion.predict.draws import one_draw
+from comotion.predict.origin import CANDIDATES, Search
 from comotion.predict.times import plan_forecast
 from comotion.systems import MOTION, SYSTEMS, data_shape, state_layout, system
 from comotion.train.fit import prepare
@@ -74,7 +74,7 @@ def abstract_forecast(fitted: FittedModel, data: Trajectories):
     plan = plan_forecast(data, None, fitted.scaling, fitted.shape, whole)
     excerpts, key = fitted.excerpts(data), jax.random.key(0)
     search = Search(CANDIDATES, fitted.config.system.encoder_frames)
-    return eqx.filter_eval_shape(_one_draw, fitted.model, excerpts, plan.grids, None, search, key)
+    return eqx.filter_eval_shape(one_draw, fitted.model, excerpts, plan.grids, None, search, key)
 
 
 def nearly_certain(fitted: FittedModel) -> FittedModel:

@@ -21,11 +21,11 @@ from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.observe import FirstEntries
 from comotion.predict import FittedModel
-from comotion.predict.fitted import CANDIDATES
-from comotion.predict.origin import Search
+from comotion.predict.origin import CANDIDATES, Search
 from comotion.predict.probes import state_units
 from comotion.report.explorer.laws import describe, once_where_equal
 from comotion.report.explorer.scenes import Drawn, draw, origins
+from comotion.systems import check_data
 
 SCHEMA = 1
 MOST_NUMBERS = 1_500_000
@@ -55,7 +55,7 @@ def explorable(
 ) -> dict[str, Any]:
     """The content of a page, as `pack` wants it."""
     _check_positions(fitted, data)
-    fitted._check(data, extent.draws, CANDIDATES, 0)
+    check_data(fitted.config.system, fitted.shape, data)
     if fitted.contact_law is not None:
         raise BadInput(
             "the page cannot follow hard contacts yet; fit with contacts='off' to explore a smooth "

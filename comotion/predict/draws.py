@@ -1,0 +1,99 @@
+"""Draws of the future: some on each device at once, every sequence under each drawn law."""
+
+import math
+from collections.abc import Iterator
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+from jaxtyping import Array, Float
+
+from comotion._types import Key, Keys
+from comotion.backend.devices import everywhere, mesh_of, over_parts
+from comotion.backend.normal import standard_normal
+from comotion.data.windows import Excerpt, Grid
+from comotion.model import Model
+from comotion.predict.change import Change
+from comotion.predict.origin import Search
+
+SEQUENCES_TOGETHER = 100
+
+
+def draw_chunks(
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    draws: int,
+    search: Search,
+    change: Change | None = None,
+    *,
+    key: Key,
+) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
+    """Draws, some on each device at once: how many are done, and those of this chunk.
+
+    Memory is that of one chunk. Few sequences alone would leave a device waiting for its own
+    overhead, so it follows them under several laws together.
+    """
+    devices = jax.local_devices()[:draws]
+    mesh = mesh_of(devices)
+    sequences = grids.times.shape[0]
+    together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
+    size = together * len(devices)
+    keys = jax.random.split(key, draws)
+    shared = everywhere((model, excerpts, grids, change), mesh)
+    for start in range(0, draws, size):
+        numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
+        chunk = _some_draws(*shared, keys[numbers], search, mesh)
+        done = min(start + size, draws)
+        trajectory, observation = (np.asarray(values)[: done - start] for values in chunk)
+        yield done, (trajectory, observation)
+
+
+@eqx.filter_jit
+def _some_draws(
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    change: Change | None,
+    keys: Keys,
+    search: Search,
+    mesh: Mesh | None,
+) -> tuple[Float[Array, "L P K A O"], Float[Array, "L P K A O"]]:
+    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> tuple[Array, Array]:
+        return jax.vmap(lambda key: one_draw(*shared, search, key))(keys)
+
+    return over_parts(part, mesh, (model, excerpts, grids, change), keys)
+
+
+def one_draw(
+    model: Model,
+    excerpts: Excerpt,
+    grids: Grid,
+    change: Change | None,
+    search: Search,
+    key: Key,
+) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:
+    """Every sequence under one drawn law: noise-free, and as it would be observed."""
+    key_field, key_states, key_noise = jax.random.split(key, 3)
+    field = model.dynamics.draw(key=key_field)
+
+    def follow(
+        excerpt: Excerpt, grid: Grid, key: Key, change: Change | None
+    ) -> tuple[Array, Array]:
+        key_start, key_follow = jax.random.split(key)
+        beliefs, window = model.encode(excerpt), excerpt.window
+        if beliefs.habits is None:
+            start = search.draw_start(model, field, beliefs, excerpt, key=key_start)
+        else:  # at the last frame seen there is nothing left to lead through
+            start = model.draw_start(beliefs, excerpt, key=key_start)
+        if change is not None:
+            start, window, grid = change.apply(start, window, grid)
+        states = model.follow_noisy(field, start, window, grid, key=key_follow)
+        return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance)
+
+    keys = jax.random.split(key_states, grids.times.shape[0])
+    means, noise_sd = jax.vmap(follow)(excerpts, grids, keys, change)
+    noise = standard_normal(means.shape, means.dtype, key=key_noise)
+    return means, means + jnp.einsum("pkao,po->pkao", noise, noise_sd)

@@ -1,0 +1,189 @@
+"""From data and a wish to a forecast: what is seen, which times, under which law, in data units."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from comotion._types import FAST
+from comotion.backend.keys import key_for
+from comotion.data.trajectories import Trajectories
+from comotion.dynamics import InteractingDynamics, Nonlinear
+from comotion.dynamics.graph import EmptyGraph
+from comotion.encode import OriginFilter
+from comotion.errors import BadInput
+from comotion.integrate import AdaptiveSteps
+from comotion.model import Model
+from comotion.predict.change import Change
+from comotion.predict.draws import draw_chunks
+from comotion.predict.fitted import FittedModel
+from comotion.predict.forecast import DIMENSIONS, Forecast
+from comotion.predict.origin import CANDIDATES, Search
+from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
+from comotion.predict.times import Plan, plan_forecast
+from comotion.systems import check_data
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MANY, MOVES = 1, 72
+"""Candidates and moves of a start where a collision may be among the frames seen."""
+Draws = Float[np.ndarray, "L P T A O"]
+
+
+@dataclass(frozen=True)
+class ForecastSettings:
+    """What `FittedModel.predict` can be asked; a forecast keeps it, so that it can be repeated."""
+
+    horizon: float | None = None
+    origin: Origin | None = None
+    draws: int = 100
+    times: ArrayLike | float | None = None
+    seed: int = 0
+    interaction: bool = True
+    solver: Literal["fixed", "tsit5", "dopri5"] = "fixed"
+    candidates: int | None = None
+    moves: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.draws < 1:
+            raise BadInput(f"a forecast needs at least one draw, got draws={self.draws}")
+        if self.candidates is not None and self.candidates < 1:
+            raise BadInput(f"an initial state needs a candidate, got candidates={self.candidates}")
+        if self.moves is not None and self.moves < 0:
+            raise BadInput(f"a chain of states makes 0 moves or more, got moves={self.moves}")
+
+
+def make_forecast(
+    fitted: FittedModel,
+    data: Trajectories,
+    settings: ForecastSettings,
+    *,
+    frames: str,
+    change: Change | None = None,
+    on_draw: Callable[[int], None] | None = None,
+) -> Forecast:
+    """`frames` is the kind of tables the data came in; `change` makes a scene different."""
+    check_data(fitted.config.system, fitted.shape, data)
+    model = _model_for(fitted, settings)
+    seen, plan = _planned(fitted, data, settings)
+    if change is not None:
+        alive = plan.alive & np.asarray(change.present)[:, None]
+        plan = dataclasses.replace(plan, alive=alive)
+    excerpts, search = fitted.excerpts(seen), _search(fitted, settings)
+    shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
+    trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
+    before, key = 0, key_for("forecast", settings.seed)
+    for done, chunk in draw_chunks(
+        model, excerpts, plan.grids, settings.draws, search, change, key=key
+    ):
+        for values, drawn in zip(chunk, (trajectories, observations), strict=True):
+            drawn[before:done] = _in_data_units(fitted, values, plan)
+        before = done
+        if on_draw is not None:
+            on_draw(done)
+    dataset = _dataset(fitted, data, plan, trajectories, observations)
+    name = fitted.system if settings.interaction else f"f_s of {fitted.system}"
+    dataset = dataset.assign_attrs(system=name, seed=settings.seed)
+    return Forecast(dataset, data, frames, vars(settings))
+
+
+def _planned(
+    fitted: FittedModel, data: Trajectories, settings: ForecastSettings
+) -> tuple[Trajectories, Plan]:
+    """The frames that may be seen, and the times to follow them to."""
+    system, at_end = fitted.config.system, isinstance(fitted.model.encoder, OriginFilter)
+    horizon, origin, times = settings.horizon, settings.origin, settings.times
+    asked = None if times is None else np.atleast_1d(np.asarray(times, float))
+    whole = system.time == "discrete"
+    if origin is None:
+        origin = "last" if horizon is not None or (at_end and asked is not None) else "first"
+    if origin == "first" and horizon is None and not at_end:
+        return data, plan_forecast(data, asked, fitted.scaling, fitted.shape, whole)
+    frames = system.encoder_frames
+    if system.properties == "inferred":
+        frames = max(frames, system.property_frames)
+    seen = seen_until(data, origin, frames)
+    if horizon is not None:
+        asked = times_ahead(seen, horizon, fitted.shape.step)
+    elif asked is None:
+        asked = times_after(data, seen)
+    start = seen_until(seen, "last", 1) if at_end else seen
+    return seen, plan_forecast(start, asked, fitted.scaling, fitted.shape, whole)
+
+
+def _search(fitted: FittedModel, settings: ForecastSettings) -> Search:
+    candidates, moves = (CANDIDATES, 0) if fitted.contact_law is None else (MANY, MOVES)
+    return Search(
+        candidates if settings.candidates is None else settings.candidates,
+        fitted.config.system.encoder_frames,
+        moves if settings.moves is None else settings.moves,
+    )
+
+
+def _model_for(fitted: FittedModel, settings: ForecastSettings) -> Model:
+    """With the solver that is asked for, and without f_b where it is not."""
+    model, solver = fitted.model, settings.solver
+    if solver != "fixed" and fitted.contact_law is not None:
+        raise BadInput(
+            f"solver='{solver}' knows no hard contacts; use solver='fixed' for this model"
+        )
+    if not settings.interaction:
+        model = _without_interaction(model, fitted.system)
+    if solver != "fixed" and fitted.config.system.time == "continuous":
+        model = eqx.tree_at(lambda m: m.integrator, model, AdaptiveSteps(solver))
+    return model
+
+
+def _without_interaction(model: Model, name: str) -> Model:
+    dynamics = model.dynamics
+    if not isinstance(dynamics, InteractingDynamics) or isinstance(
+        dynamics.accumulation, Nonlinear
+    ):
+        raise BadInput(
+            f"system '{name}' does not keep what an object does alone apart from what others do "
+            "to it; use an interacting system (I-…) with accumulation='sum' or 'weighted'"
+        )
+    law = None if dynamics.contacts is None else dynamics.contacts.without_pairs()
+    silent = dataclasses.replace(dynamics, graph=EmptyGraph(), contacts=law)
+    return dataclasses.replace(model, dynamics=silent)
+
+
+def _in_data_units(
+    fitted: FittedModel, values: Float[np.ndarray, "L P K A O"], plan: Plan
+) -> Draws:
+    rows = np.arange(len(plan.wanted))[:, None]
+    wanted = fitted.scaling.to_data(values[:, rows, plan.wanted])
+    wanted[:, ~plan.alive] = np.nan
+    return wanted
+
+
+def _dataset(
+    fitted: FittedModel, data: Trajectories, plan: Plan, trajectories: Draws, observations: Draws
+) -> "xr.Dataset":
+    import xarray as xr
+
+    summary, system = fitted.summary, fitted.config.system
+    return xr.Dataset(
+        {
+            "trajectory": (DIMENSIONS, trajectories),
+            "observation": (DIMENSIONS, observations),
+            "alive": (DIMENSIONS[1:4], plan.alive),
+            "climatology_mean": ("feature", summary.mean),
+            "climatology_sd": ("feature", summary.sd),
+            "drift_lead": ("lead", summary.lead),
+            "drift_sd": (("lead", "feature"), summary.drift_sd),
+        },
+        coords={
+            "feature": list(data.features),
+            "sequence": list(data.sequence_names),
+            "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
+            "t": (("sequence", "time"), plan.times),
+        },
+        attrs={"encoder_frames": system.encoder_frames, "frames_seen": system.frames_seen},
+    )

@@ -1,0 +1,79 @@
+"""A fitted model as a file: its numbers, and in the header what builds the rest."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from comotion.config import RunConfig, from_dict, to_dict
+from comotion.contacts import ContactShape, blank_law, contact_shape
+from comotion.data.scaling import identity_scaling
+from comotion.data.summary import TrainingSummary
+from comotion.errors import BadInput
+from comotion.model import Model
+from comotion.predict import checkpoint
+from comotion.predict.fitted import FittedModel
+from comotion.systems import DataShape, build
+
+
+def save(fitted: FittedModel, path: Path) -> None:
+    law = fitted.contact_law
+    header = {
+        "run": to_dict(fitted.config),
+        "shape": dataclasses.asdict(fitted.shape),
+        "leads": len(fitted.summary.lead),
+        "contacts": None if law is None else dataclasses.asdict(contact_shape(law)),
+    }
+    checkpoint.write(path, _arrays(fitted), header)
+
+
+def load(path: str | Path) -> FittedModel:
+    """A model file, or that of a run's folder, as it was: the same numbers, bit for bit."""
+    path = Path(path)
+    if path.is_dir():
+        path = path / "model.safetensors"
+        if not path.is_file():
+            raise BadInput(
+                f"{path.parent}: there is no model.safetensors in this folder; give the folder of "
+                "a finished run, or finish it with `comotion fit … --resume`"
+            )
+    arrays, header = checkpoint.read(path)
+    empty = _template(header, path)
+    restored = checkpoint.restore(_arrays(empty), arrays, path)
+    summary = {name: np.asarray(value) for name, value in restored["summary"].items()}
+    return dataclasses.replace(
+        empty,
+        model=restored["model"],
+        scaling=restored["scaling"],
+        summary=TrainingSummary(**summary),
+    )
+
+
+def _arrays(fitted: FittedModel) -> dict[str, Any]:
+    summary = dataclasses.asdict(fitted.summary)
+    arrays = {name: jnp.asarray(value) for name, value in summary.items()}
+    return {"model": fitted.model, "scaling": fitted.scaling, "summary": arrays}
+
+
+def _template(header: dict[str, Any], path: Path) -> FittedModel:
+    """A model without numbers, of the shape that was saved."""
+    config = from_dict(RunConfig, header["run"], where=str(path))
+    shape = from_dict(DataShape, header["shape"], where=str(path))
+    model: Model = eqx.filter_eval_shape(build, config.system, shape, key=jax.random.key(0))
+    if header.get("contacts") is not None:
+        law = blank_law(from_dict(ContactShape, header["contacts"], where=str(path)))
+        dynamics = dataclasses.replace(model.dynamics, contacts=law)
+        model = dataclasses.replace(model, dynamics=dynamics)
+    leads, features = header["leads"], len(shape.features)
+    summary = TrainingSummary(
+        mean=np.zeros(features),
+        sd=np.zeros(features),
+        lead=np.zeros(leads),
+        drift_sd=np.zeros((leads, features)),
+    )
+    scaling = identity_scaling(features, len(shape.properties))
+    return FittedModel(model, scaling, summary, shape, config)
