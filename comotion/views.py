@@ -1,7 +1,8 @@
-"""Pictures and pages of models, forecasts and laws, by the name of what makes them.
+"""Pictures, pages and scores of models, forecasts and laws, by the name of what makes them.
 
-`report` stands above all that it draws. For `model.explore(…)`, `forecast.plot()` and `law.plot()`
-the package's root puts it in this table, to be imported when something is to be seen.
+`report` and `scoring` stand above what they draw and score. For `model.explore(…)`,
+`forecast.plot()`, `forecast.score(…)` and `law.plot()` the package's root puts them in this table,
+to be imported when something is to be seen.
 """
 
 from collections.abc import Callable

@@ -33,11 +33,12 @@ class Options(ReadingOptions):
       comotion evaluate runs/balls test.csv --train train.csv
       comotion evaluate runs/peds test.csv --seen 8 --horizon 12 --table
       comotion evaluate runs/balls test.csv --paper --by-lead
+      comotion evaluate forecast.csv test.csv
       comotion evaluate forecast.nc test.csv --json > scores.json
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """the folder of a run, a model file, or a forecast made by `comotion predict` (.nc)"""
+    """the folder of a run, a model file, or a forecast made by `comotion predict`"""
     data: Annotated[Positional[Path], arg(metavar="DATA")]
     """what really happened: a .csv, .txt, .parquet, .nc, .npy or .npz file, or a folder"""
     train: Annotated[
@@ -127,7 +128,7 @@ def print_lead_table(scores: "Scores") -> None:
 
 
 def _is_forecast(options: Options) -> bool:
-    return options.model.suffix.lower() == ".nc"
+    return options.model.suffix.lower() in (".nc", ".csv", ".parquet")
 
 
 def _finished(options: Options) -> "xr.Dataset":
@@ -140,7 +141,10 @@ def _finished(options: Options) -> "xr.Dataset":
 
 def _forecast(options: Options, data: "Trajectories") -> "xr.Dataset":
     if _is_forecast(options):
-        return _finished(options)
+        forecast = _finished(options)
+        if "observation" not in forecast:
+            raise BadInput(f"{options.model} has no draws, which --paper needs; write a .nc file")
+        return forecast
     fitted, draws = load_model(options.model), DRAWS if options.draws is None else options.draws
     with counting("drawing futures", draws, options.quiet) as on_draw:
         seed = options.seed or 0

@@ -2,13 +2,13 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from comotion.data.aside import move_aside, told_aside
 from comotion.errors import BadInput
 
 
@@ -24,11 +24,23 @@ def check_output(path: Path, endings: Sequence[str]) -> None:
         raise BadInput(f"--out {path}: the folder {path.parent} may not be written to")
 
 
-def make_way(path: Path, overwrite: bool) -> None:
-    """A file of this name is kept under another one, unless it is to be replaced."""
-    moved = None if overwrite else move_aside(path)
-    if moved is not None:
-        note(told_aside(path, moved))
+@contextmanager
+def keeping(path: Path, overwrite: bool) -> Iterator[None]:
+    """What is written inside takes the place of a file of this name, which is kept under another
+    one unless it is to be replaced. If writing fails, all is as before."""
+    from comotion.data.aside import free_name, told_aside
+
+    if overwrite or not path.exists():
+        yield
+        return
+    aside = free_name(path)
+    shutil.copy2(path, aside)
+    try:
+        yield
+    except BaseException:
+        aside.unlink()
+        raise
+    note(told_aside(path, aside))
 
 
 def as_json(content: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from comotion.cli.model import load_model
-from comotion.cli.output import check_output, counting, make_way
+from comotion.cli.output import check_output, counting, keeping
 from comotion.cli.reading import ReadingOptions, words
 from comotion.errors import BadInput
 
@@ -80,11 +80,10 @@ def run(options: Options) -> int:
         data = data.without(*gone) if gone else data
         with counting("drawing futures", options.draws, options.quiet) as on_draw:
             forecast = fitted.predict(data, on_draw=on_draw, **settings)
-    make_way(options.out, options.overwrite)
-    forecast.save(options.out)
+    with keeping(options.out, options.overwrite):
+        forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
-    from_first = times is None and options.horizon is None and options.origin is None
-    if options.out.suffix.lower() == ".nc" and from_first:
+    if times is None and options.horizon is None:
         print(f"next: comotion evaluate {options.out} {options.data}")
     return 0
 

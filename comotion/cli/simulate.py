@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from comotion.cli.output import check_output, make_way
+from comotion.cli.output import check_output, keeping
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def run(options: Options) -> int:
     out = options.out or Path(options.scene + endings[0])
     check_output(out, endings)
     trajectories = simulator.make(**_arguments(options, simulator))
-    make_way(out, options.overwrite)
-    data.write(trajectories, out)
+    with keeping(out, options.overwrite):
+        data.write(trajectories, out)
     print(f"wrote {out}: {trajectories!r}")
     print(f"next: comotion fit {out} --split 0.8 --out runs/{out.stem}")
     return 0

@@ -1,5 +1,6 @@
 """Data frames of pandas, polars or pyarrow, to and from trajectories."""
 
+import importlib.util
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,10 +20,15 @@ def from_frame(
     return read(frame, ignore=ignore, extra=extra)
 
 
-def kind_of(data: Any) -> str:
-    """The package a frame belongs to; pyarrow for everything that is no frame."""
-    package = type(data).__module__.split(".")[0]
-    return package if package in ("pandas", "polars") else "pyarrow"
+def kind_of(frame: Any) -> str:
+    """The package that a frame belongs to."""
+    return type(frame).__module__.split(".")[0]
+
+
+def usual_kind() -> str:
+    """The frames people have: of pandas, or else of polars, where these are installed."""
+    found = (name for name in ("pandas", "polars") if importlib.util.find_spec(name))
+    return next(found, "pyarrow")
 
 
 def to_arrow(frame: Any, ignore: Sequence[str] = ()) -> "pa.Table":

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +138,11 @@ def _from_frame(frame: Any, wishes: Wishes) -> Reading:
     if hasattr(frame, "to_netcdf"):
         return Reading(store.from_xarray(frame))
     from comotion.data.cells import Source
-    from comotion.data.frames import to_arrow
+    from comotion.data.frames import kind_of, to_arrow
     from comotion.data.tabular import from_table
 
-    return from_table(to_arrow(frame, wishes.ignore), wishes, Source("the frame"))
+    reading = from_table(to_arrow(frame, wishes.ignore), wishes, Source("the frame"))
+    return replace(reading, data=replace(reading.data, frame_kind=kind_of(frame)))
 
 
 def _cleaned(data: Trajectories, wishes: Wishes, name: str) -> Reading:

@@ -36,6 +36,7 @@ class Trajectories:
     graph: np.ndarray | None = None  # P A A
     sequence_names: tuple[str, ...]
     object_names: tuple[tuple[str, ...], ...]
+    frame_kind: str = ""  # the package of the frame they came in, so that answers are of its kind
 
     def __post_init__(self):
         checks.check_trajectories(self)

@@ -44,7 +44,7 @@ class Effect:
 
     def _summary(self, name: str, array: Any) -> Summary:
         array = array.transpose("sequence", "time", "object", "feature").rename(name)
-        return Summary(array, self.base.frames)
+        return Summary(array, self.base.frame_kind)
 
     def __repr__(self) -> str:
         mean, (low, high) = self.mean(), self.interval()

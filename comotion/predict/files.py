@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from comotion.data.store import replacing, write_netcdf
 from comotion.errors import BadInput
+from comotion.predict.forecast import last_seen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,11 +33,15 @@ def write_forecast(forecast: "xr.Dataset", path: Path) -> None:
 
 
 def read_forecast(path: Path) -> "xr.Dataset":
-    """A NetCDF file that `write_forecast` made."""
+    """A file that `write_forecast` made: every draw, or quantiles of them."""
     import xarray as xr
 
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; check the path")
+    if path.suffix.lower() in (".csv", ".parquet"):
+        from comotion.predict.forecast_tables import read_table
+
+        return read_table(path)
     # Through a file object, because HDF5 would keep a broken file open under its path.
     with path.open("rb") as file:
         try:
@@ -62,11 +67,13 @@ def summary_table(forecast: "xr.Dataset") -> "pa.Table":
     values = draws.values[:, p, n, a, o]
     times = forecast["t"].transpose("sequence", "time").values
     names = forecast["object_name"].transpose("sequence", "object").values
+    lead = times - last_seen(forecast)[:, None]
     return pa.table(
         {
             "sequence": forecast["sequence"].values.astype(str)[p],
             "object": names.astype(str)[p, a],
             "time": times[p, n],
+            "lead": lead[p, n],
             "feature": features[o],
             **_summaries(values),
         }

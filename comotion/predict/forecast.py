@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.data.frames import usual_kind
+from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.views import VIEWS
@@ -28,12 +30,13 @@ class Forecast:
 
     `dataset` is an xarray with dimensions draw, sequence, time, object and feature; what is not
     defined here is asked of it, so that `forecast["observation"]` and `forecast.sizes` work.
+    `object` and `time` are indices of it where all sequences share them; `object_name`, `t` and
+    `origin` (the last time seen) are those of each sequence in any case.
     `seen` is the data the forecast was made from, with these `settings` of `predict`.
     """
 
     dataset: "xr.Dataset"
     seen: Trajectories | None = None
-    frames: str = "pyarrow"
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
@@ -46,6 +49,11 @@ class Forecast:
 
     def __contains__(self, name: str) -> bool:
         return name in self.dataset
+
+    @property
+    def frame_kind(self) -> str:
+        """The kind of frame the data came in, or the usual one."""
+        return (self.seen.frame_kind if self.seen is not None else "") or usual_kind()
 
     @cached_property
     def names(self) -> np.ndarray:
@@ -100,16 +108,16 @@ class Forecast:
             chosen = chosen.sel(
                 feature=_known(_listed(feature), list(chosen["feature"].values), "feature")
             )
-        return dataclasses.replace(self, dataset=chosen)
+        return dataclasses.replace(self, dataset=indexed(chosen))
 
     def to_frame(self, kind: str | None = None) -> Any:
         """One row for each value: mean, sd and quantiles of its draws, noise included.
 
-        A frame of the kind the data came in, or "pandas", "polars", "pyarrow".
+        A frame of the kind the data came in, or `kind`: "pandas", "polars" or "pyarrow".
         """
         from comotion.predict.files import summary_table
 
-        return _native(summary_table(self.dataset), kind or self.frames)
+        return _native(summary_table(self.dataset), kind or self.frame_kind)
 
     def save(self, path: str | Path) -> None:
         """A .nc file keeps every draw; .csv and .parquet hold what `to_frame` gives."""
@@ -118,6 +126,13 @@ class Forecast:
         write_forecast(self.dataset, Path(path))
 
     to_csv = save
+
+    def score(self, truth: Any, *, train: Any = None) -> Any:
+        """How good was it? Beside forecasts without a model, fitted to `train` if it is given.
+
+        `truth` is whatever `read` takes; it holds the frames that were seen, too.
+        """
+        return VIEWS["evaluate"](self, read(truth), train=None if train is None else read(train))
 
     def plot(self, sequence: int = 0) -> Any:
         """Median and bands over time beside the frames that were seen."""
@@ -149,7 +164,7 @@ class Forecast:
         return self.dataset["observation"]
 
     def _summary(self, name: str, array: "xr.DataArray") -> "Summary":
-        return Summary(array.transpose(*DIMENSIONS[1:]).rename(name), self.frames)
+        return Summary(array.transpose(*DIMENSIONS[1:]).rename(name), self.frame_kind)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +172,7 @@ class Summary:
     """One number for each sequence, time, object and feature; the rest is asked of its `array`."""
 
     array: "xr.DataArray"
-    frames: str = "pyarrow"
+    frame_kind: str = "pyarrow"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "array" not in self.__dict__:
@@ -180,11 +195,31 @@ class Summary:
         }
         features = [str(name) for name in array["feature"].values]
         columns |= {name: array.values[p, n, a, k] for k, name in enumerate(features)}
-        return _native(pa.table(columns), kind or self.frames)
+        return _native(pa.table(columns), kind or self.frame_kind)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size} {name}" for name, size in self.array.sizes.items())
         return f"Summary({self.array.name} of {sizes})"
+
+
+def indexed(dataset: "xr.Dataset") -> "xr.Dataset":
+    """Names and times as indices where they are those of every sequence, else none."""
+    dataset = dataset.drop_vars(["object", "time"], errors="ignore")
+    names = dataset["object_name"].transpose("sequence", "object").values
+    times = dataset["t"].transpose("sequence", "time").values
+    shared = {}
+    if (names == names[:1]).all() and len(set(names[0])) == names.shape[1]:
+        shared["object"] = names[0].astype(str)
+    if np.array_equal(times, np.broadcast_to(times[:1], times.shape)):
+        shared["time"] = times[0]
+    return dataset.assign_coords(shared)
+
+
+def last_seen(dataset: "xr.Dataset") -> np.ndarray:
+    """The last time seen, of each sequence."""
+    if "origin" in dataset.coords:
+        return dataset["origin"].values
+    return dataset["t"].transpose("sequence", "time").values[:, dataset.attrs["frames_seen"] - 1]
 
 
 def _with_objects(dataset: "xr.Dataset", wanted: list[str]) -> "xr.Dataset":
@@ -197,6 +232,7 @@ def _with_objects(dataset: "xr.Dataset", wanted: list[str]) -> "xr.Dataset":
     kept = np.flatnonzero(has)
     if not kept.size:
         raise BadInput(f"No sequence has all of the objects {', '.join(wanted)}: ask for fewer.")
+    dataset = dataset.drop_vars("object", errors="ignore")
     slots = [[list(names[p]).index(name) for name in wanted] for p in kept]
     return dataset.isel(
         sequence=xr.DataArray(kept, dims="sequence"),

@@ -22,9 +22,9 @@ from comotion.model import Model
 from comotion.predict.change import Change
 from comotion.predict.draws import draw_chunks
 from comotion.predict.fitted import FittedModel
-from comotion.predict.forecast import DIMENSIONS, Forecast
+from comotion.predict.forecast import DIMENSIONS, Forecast, indexed
 from comotion.predict.origin import CANDIDATES, Search
-from comotion.predict.seen import Origin, seen_until, times_after, times_ahead
+from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
 from comotion.predict.times import Plan, plan_forecast
 from comotion.systems import check_data
 
@@ -64,11 +64,10 @@ def make_forecast(
     data: Trajectories,
     settings: ForecastSettings,
     *,
-    frames: str,
     change: Change | None = None,
     on_draw: Callable[[int], None] | None = None,
 ) -> Forecast:
-    """`frames` is the kind of tables the data came in; `change` makes a scene different."""
+    """`change` makes a scene different after its start was drawn."""
     check_data(fitted.config.system, fitted.shape, data)
     model = _model_for(fitted, settings)
     seen, plan = _planned(fitted, data, settings)
@@ -90,7 +89,9 @@ def make_forecast(
     dataset = _dataset(fitted, data, plan, trajectories, observations)
     name = fitted.system if settings.interaction else f"f_s of {fitted.system}"
     dataset = dataset.assign_attrs(system=name, seed=settings.seed)
-    return Forecast(dataset, data, frames, vars(settings))
+    origins = origin_times(data, seen, fitted.config.system.frames_seen)
+    dataset = indexed(dataset.assign_coords(origin=("sequence", origins)))
+    return Forecast(dataset, data, vars(settings))
 
 
 def _planned(

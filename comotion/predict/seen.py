@@ -55,6 +55,12 @@ def times_after(data: Trajectories, seen: Trajectories) -> Float[np.ndarray, "P 
     return np.stack([row[:count] for row in later])
 
 
+def origin_times(data: Trajectories, seen: Trajectories, frames: int) -> Float[np.ndarray, " P"]:
+    """The time of the last frame seen; a forecast over all of the data saw its first frames."""
+    count = np.minimum(frames, data.lengths) if seen is data else seen.lengths
+    return seen.times[np.arange(len(seen)), count - 1]
+
+
 def _ends(data: Trajectories, origin: Origin, frames: int) -> Int[np.ndarray, " P"]:
     """How many frames of each sequence there are up to the origin."""
     if origin == "last":

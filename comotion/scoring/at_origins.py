@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from comotion.data import Trajectories
-from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.scoring.distributions import AbstractPredictive, SampledPaths
 from comotion.scoring.evaluation import CLIMATOLOGY, Evaluation
+from comotion.scoring.finished import at_rows, origins_of
 from comotion.scoring.kalman import OUAcceleration
 from comotion.scoring.lead_scores import score_at
 from comotion.scoring.references import AbstractReference, Climatology, ConstantVelocity
@@ -44,7 +42,8 @@ def evaluate(
 
     A model is asked again and again along the data (rolling origins) and scored on the frames
     after each origin, never on frames it has seen. A forecast made by `predict` is scored on its
-    own frames after those it saw. Beside it stand climatology, constant velocity and a Kalman
+    own frames after those it saw; one read from a table has quantiles, which say nothing about how
+    objects depend on each other. Beside it stand climatology, constant velocity and a Kalman
     filter, fitted to `train`; without it to `data` itself, which makes them hard to beat.
 
     Rarely needed: `protocol` says how many frames are seen and forecast and which objects count;
@@ -96,36 +95,6 @@ def forecast_at(
     windows = origins.seen_windows()
     forecast = what.predict(windows, times=ahead, origin="last", draws=draws, seed=seed)
     return at_rows(forecast.dataset, origins)
-
-
-def at_rows(forecast: "xr.Dataset", origins: Origins) -> SampledPaths:
-    """The draws of observations of every row in the frames to forecast."""
-    dims = ("sequence", "object", "draw", "time", "feature")
-    cells = forecast["observation"].transpose(*dims).values
-    rows = cells[origins.origin, origins.slot][:, :, -origins.horizon :, : len(origins.coordinates)]
-    if rows.shape[1] < 2:
-        raise BadInput("The forecast has one draw; scores need at least 2, better 100.")
-    lost = ~np.isfinite(rows).all(axis=(1, 3)) & ~np.isnan(origins.future).any(axis=-1)
-    if lost.any():
-        raise BadInput(
-            f"{int(lost.sum())} of {lost.size} points to forecast have draws that are not finite; "
-            "the model diverged there: leave these draws out, or fit again."
-        )
-    return SampledPaths(np.nan_to_num(rows.swapaxes(0, 1)))
-
-
-def origins_of(forecast: "xr.Dataset", data: Trajectories) -> Origins:
-    """One origin per sequence: the last frame that the forecast saw."""
-    seen = int(forecast.attrs["frames_seen"])
-    if forecast.sizes["time"] != data.values.shape[1] or not seen < data.values.shape[1]:
-        raise BadInput(
-            f"The forecast has {forecast.sizes['time']} frames of which it saw {seen}, and the "
-            f"data have {data.values.shape[1]}; score a forecast on the data it was made for."
-        )
-    present = np.all(data.present[..., : data.spatial or None], axis=-1)
-    counts = present[:, seen - 1] & present[:, seen:].any(axis=1)
-    P = np.arange(len(data))
-    return Origins(data, counts, seen, P, np.full(len(data), seen - 1))
 
 
 def default_protocol(what: FittedModel | AbstractReference, data: Trajectories) -> Protocol:

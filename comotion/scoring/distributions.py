@@ -1,6 +1,6 @@
-"""What is predicted at rolling origins: a Gaussian in closed form, or draws.
+"""What is predicted at rolling origins: a Gaussian in closed form, draws, or quantiles.
 
-Both answer for every row (an object at an origin), lead and coordinate; see `rolling.Origins`.
+All answer for every row (an object at an origin), lead and coordinate; see `rolling.Origins`.
 """
 
 from abc import ABC, abstractmethod
@@ -12,6 +12,7 @@ import scoringrules
 from jaxtyping import Float
 
 Cells = Float[np.ndarray, "R H d"]
+QUANTILE_POINTS = 100
 
 
 class AbstractPredictive(ABC):
@@ -124,6 +125,62 @@ class SampledPaths(AbstractPredictive):
         top = kernels.max(axis=0)
         mean = np.exp(kernels - top).mean(axis=0)
         return top + np.log(mean) - _log_volume(L)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantilePaths(AbstractPredictive):
+    """Quantiles of each coordinate by itself: nothing is known of how they go together.
+
+    Between and beyond the levels, quantiles are linear in those of the standard normal.
+    """
+
+    levels: Float[np.ndarray, " Q"]
+    values: Float[np.ndarray, "Q R H d"]
+
+    @property
+    def mean(self) -> Cells:
+        return self._points.mean(axis=0)
+
+    def __getitem__(self, rows: slice) -> "QuantilePaths":
+        return QuantilePaths(self.levels, self.values[:, rows])
+
+    def quantile(self, levels: Float[np.ndarray, " L"]) -> Float[np.ndarray, "L R H d"]:
+        known, wanted = _normal_quantiles(self.levels), _normal_quantiles(levels)
+        below = np.clip(np.searchsorted(known, wanted) - 1, 0, len(known) - 2)
+        share = (wanted - known[below]) / (known[below + 1] - known[below])
+        low, high = self.values[below], self.values[below + 1]
+        return low + share[:, None, None, None] * (high - low)
+
+    def sample(self, draws: int) -> Float[np.ndarray, "L R H d"]:
+        """Coordinates and rows by chance, leads of a path together."""
+        _, R, H, d = self.values.shape
+        order = np.random.default_rng(0).permuted(
+            np.tile(np.arange(draws)[:, None, None], (1, R, d)), axis=0
+        )
+        points = self.quantile((np.arange(draws) + 0.5) / draws)
+        return np.take_along_axis(points, np.repeat(order[:, :, None], H, axis=2), axis=0)
+
+    def crps(self, truth: Cells) -> Cells:
+        """Twice the mean pinball loss over evenly spaced levels."""
+        levels = ((np.arange(QUANTILE_POINTS) + 0.5) / QUANTILE_POINTS)[:, None, None, None]
+        off = truth - self._points
+        return 2 * np.mean((levels - (off < 0)) * off, axis=0)
+
+    def band(self, level: float) -> tuple[Cells, Cells]:
+        low, high = self.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
+        return low, high
+
+    def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:
+        """Of independent Gaussians with the same means and standard deviations."""
+        return GaussianPaths.independent(self.mean, self._points.std(axis=0)).log_density(truth)
+
+    @property
+    def _points(self) -> Float[np.ndarray, "L R H d"]:
+        return self.quantile((np.arange(QUANTILE_POINTS) + 0.5) / QUANTILE_POINTS)
+
+
+def _normal_quantiles(levels: Float[np.ndarray, " L"]) -> Float[np.ndarray, " L"]:
+    return np.array([NormalDist().inv_cdf(float(level)) for level in levels])
 
 
 def _whitened(

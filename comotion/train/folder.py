@@ -13,7 +13,7 @@ import numpy as np
 import tomli_w
 
 from comotion.config import RunConfig, read_toml, write_toml
-from comotion.data.aside import move_aside, told_aside
+from comotion.data.aside import free_name, told_aside
 from comotion.data.store import load, write
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
@@ -79,9 +79,9 @@ class RunFolder:
     def _make_way(self, overwrite: bool) -> str:
         """Other files in the folder of a run that is replaced are left alone."""
         if not overwrite:
-            moved = move_aside(self.path)
-            assert moved is not None
-            return told_aside(self.path, moved)
+            aside = free_name(self.path)
+            self.path.rename(aside)
+            return told_aside(self.path, aside)
         shutil.rmtree(self.state.parent, ignore_errors=True)
         for file in (self.config, self.metrics, self.model, self.held_out, self.report):
             file.unlink(missing_ok=True)
@@ -137,9 +137,11 @@ class RunFolder:
 
 
 def fingerprint(data: Trajectories) -> str:
-    """Tells data sets apart by their content."""
+    """Tells data sets apart by their content, not by what they were read from."""
     digest = hashlib.sha256()
     for field in dataclasses.fields(data):
+        if field.name == "frame_kind":
+            continue
         value = getattr(data, field.name)
         digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return digest.hexdigest()

@@ -58,6 +58,23 @@ def test_a_forecast_file_gives_the_scores_of_its_model(demo, scores, tmp_path, c
     assert capsys.readouterr().out.startswith("skill:")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_forecast_in_a_table_is_scored_almost_like_its_draws(ending, demo, tmp_path, capsys):
+    data, model = read(demo / "test.csv"), load(demo)
+    forecast = model.predict(data, draws=200, seed=1)
+    file = tmp_path / f"forecast.{ending}"
+    forecast.save(file)
+    assert main(["evaluate", str(file), str(demo / "test.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]["forecast"]
+    exact = forecast.score(data)
+    for measure, tolerance in {"crps": 0.05, "ade": 0.1, "coverage_90": 1e-9}.items():
+        assert found[measure] == pytest.approx(exact[measure], rel=tolerance), measure
+    assert main(["evaluate", str(file), str(demo / "test.csv"), "--paper"]) == 2
+    assert "has no draws, which --paper needs; write a .nc file" in capsys.readouterr().err
+    assert main(["evaluate", str(demo / "test.csv"), str(demo / "test.csv")]) == 2
+    assert "there is no column 'feature', so this is no forecast" in capsys.readouterr().err
+
+
 def test_by_lead_adds_a_table_of_a_few_lead_times(demo, scores, capsys):
     words = ["evaluate", str(demo), str(demo / "test.csv"), "--draws", "10", "--seed", "1"]
     assert main([*words, "--paper", "--by-lead"]) == 0

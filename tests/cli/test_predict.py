@@ -58,7 +58,8 @@ def test_a_table_sums_the_draws_up(demo, forecast, tmp_path):
     table = pyarrow.csv.read_csv(tmp_path / "forecast.csv").to_pandas()
     exact = pyarrow.parquet.read_table(tmp_path / "forecast.parquet").to_pandas()
     assert list(table.columns) == list(exact.columns)
-    assert list(table.columns)[:6] == ["sequence", "object", "time", "feature", "mean", "sd"]
+    columns = ["sequence", "object", "time", "lead", "feature", "mean", "sd"]
+    assert list(table.columns)[:7] == columns
     np.testing.assert_allclose(table["mean"], exact["mean"])
     assert len(table) == forecast["observation"].isel(draw=0).size
     sequence = forecast["sequence"].values[4]

@@ -1,5 +1,7 @@
 """A forecast answers by the names of objects, times and features."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,20 +64,54 @@ def test_frames_are_of_the_kind_that_came_in(fitted, make_walks):
     assert isinstance(told, pd.DataFrame)
     assert list(told.columns) == ["sequence", "object", "time", "x", "y", "vx", "vy"]
     assert len(told) == 2 * 8 * 3
-    assert list(forecast.to_frame().columns)[:6] == [
-        "sequence",
-        "object",
-        "time",
-        "feature",
-        "mean",
-        "sd",
-    ]
+    columns = ["sequence", "object", "time", "lead", "feature", "mean", "sd"]
+    assert list(forecast.to_frame().columns)[:7] == columns
     assert forecast.to_frame("polars").shape[0] == 2 * 8 * 3 * 4
+
+
+def test_data_that_were_read_remember_the_frame_they_came_in(fitted, make_walks):
+    frame = cm.to_frame(make_walks(), "polars")
+    data = cm.read(frame, quiet=True)
+    forecast = fitted.predict(data.without("1").last(7), draws=2, candidates=1)
+    assert type(forecast.to_frame()) is type(forecast.mean().to_frame()) is type(frame)
+    told = fitted.predict(make_walks(), draws=2, candidates=1).to_frame()
+    assert isinstance(told, pd.DataFrame)
+
+
+def test_objects_and_times_are_indices_where_the_sequences_share_them(forecast, fitted, make_walks):
+    cell = forecast.dataset.sel(object="2", time=5.0, feature="x")["observation"]
+    np.testing.assert_array_equal(cell, forecast["observation"].values[:, :, 2, 2, 0])
+    assert forecast.mean().array.sel(object="1", time=[3, 4]).shape == (2, 2, 4)
+    data = make_walks()
+    renamed = dataclasses.replace(data, object_names=(("a", "b", "c"), ("b", "c", "d")))
+    other = fitted.predict(renamed, draws=2, candidates=1)
+    assert "object" not in other.coords
+    assert other.sel(object=["c", "b"])["object"].values.tolist() == ["c", "b"]
+
+
+def test_a_forecast_scores_itself_on_the_frames_it_did_not_see(fitted, make_walks):
+    data = make_walks(frames=20)
+    whole = fitted.predict(data, draws=20, candidates=1)
+    found = whole.score(data)
+    assert found.origins.horizon == 20 - fitted.config.system.frames_seen
+    assert str(found) == str(cm.evaluate(whole, data))
+    late = fitted.predict(data, draws=20, origin=7.0, horizon=2.0, candidates=1)
+    np.testing.assert_array_equal(late["origin"], 7.0)
+    found = late.score(cm.to_frame(data, "pandas"))
+    np.testing.assert_allclose(found.origins.lead, [0.5, 1.0, 1.5, 2.0])
+    truth = data.values[:, 9:13, :, :2]
+    draws = late["observation"].values[..., :2]
+    error = np.linalg.norm(draws.mean(axis=0) - truth, axis=-1).mean()
+    assert found["ade"] == pytest.approx(error, rel=1e-5)
+    with pytest.raises(BadInput, match=r"No time of the forecast, from 7.5 to 9, is in the data"):
+        late.score(data.between(None, 7.0))
+    with pytest.raises(BadInput, match=r"has 0 frames up to 7, the last moment the forecast saw"):
+        late.score(data.between(7.5, None))
 
 
 def test_a_forecast_is_saved_as_a_table_or_with_every_draw(forecast, tmp_path):
     forecast.to_csv(tmp_path / "forecast.csv")
-    assert (tmp_path / "forecast.csv").read_text().startswith("sequence,object,time,feature,mean")
+    assert (tmp_path / "forecast.csv").read_text().startswith("sequence,object,time,lead,feature")
     forecast.save(tmp_path / "forecast.nc")
     assert (tmp_path / "forecast.nc").stat().st_size > 1000
 

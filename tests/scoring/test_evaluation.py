@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 import xarray as xr
 
 from comotion.data import BadInput, Trajectories
+from comotion.predict.findings import longest_run
 from comotion.scoring import (
     REFERENCES,
     ConstantVelocity,
@@ -13,7 +15,6 @@ from comotion.scoring import (
     WhiteAcceleration,
     evaluate,
 )
-from comotion.scoring.evaluation import _longest_run
 
 PROTOCOL = Protocol(seen=5, horizon=8)
 
@@ -80,13 +81,19 @@ def test_everything_is_there_on_request(found):
 
 
 def test_the_longest_stretch_is_found():
-    assert _longest_run(np.array([True, False, True, True, False])) == (2, 3)
-    assert _longest_run(np.array([False, False])) is None
+    assert longest_run(np.array([True, False, True, True, False])) == (2, 3)
+    assert longest_run(np.array([False, False])) is None
 
 
 def forecast_of(data: Trajectories, draws: np.ndarray, seen: int) -> xr.Dataset:
     dims = ("draw", "sequence", "time", "object", "feature")
-    return xr.Dataset({"observation": (dims, draws)}, attrs={"frames_seen": seen})
+    coordinates = {
+        "sequence": list(data.sequence_names),
+        "feature": list(data.features),
+        "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
+        "t": (("sequence", "time"), data.times[:, : draws.shape[2]]),
+    }
+    return xr.Dataset({"observation": (dims, draws)}, coordinates, attrs={"frames_seen": seen})
 
 
 def test_a_finished_forecast_is_scored_after_the_frames_it_saw():
@@ -100,11 +107,29 @@ def test_a_finished_forecast_is_scored_after_the_frames_it_saw():
     assert scores[0].origins.horizon == 35
 
 
+def test_the_frames_and_objects_of_a_forecast_are_found_by_their_times_and_names():
+    data = pushed(3, sequences=6)
+    draws = data.values + np.random.default_rng(0).normal(size=(50, *data.values.shape))
+    whole = forecast_of(data, draws, 5)
+    expected = evaluate(whole, data)["crps"]
+    turned = whole.isel(sequence=slice(None, None, -1), object=slice(None, None, -1))
+    assert evaluate(turned, data)["crps"] == pytest.approx(expected)
+    short = evaluate(whole.isel(time=slice(0, 9)), data)
+    assert short.origins.horizon == 4
+    assert short["crps"] == pytest.approx(evaluate(whole, data.first_frames(9))["crps"])
+    others = dataclasses.replace(data, sequence_names=tuple("abcdef"))
+    with pytest.raises(BadInput, match="The data have no sequence '0' of the forecast"):
+        evaluate(whole, others)
+    strangers = dataclasses.replace(data, object_names=(("a", "b"),) * 6)
+    with pytest.raises(BadInput, match="No object of the forecast is in the data at its times"):
+        evaluate(whole, strangers)
+
+
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
         (lambda draws: draws[:1], "The forecast has one draw"),
-        (lambda draws: draws[:, :, :9], "The forecast has 9 frames of which it saw 5"),
+        (lambda draws: draws[:, :, :5], "The forecast has no time after the frames it saw"),
         (lambda draws: np.where(draws == draws.max(), np.inf, draws), "draws that are not finite"),
     ],
 )

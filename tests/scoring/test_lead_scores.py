@@ -1,9 +1,11 @@
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 import scoringrules
 
 from comotion.data import Trajectories
-from comotion.scoring.distributions import GaussianPaths, SampledPaths
+from comotion.scoring.distributions import GaussianPaths, QuantilePaths, SampledPaths
 from comotion.scoring.lead_scores import MEASURES, score_at
 from comotion.scoring.resampling import paired_difference, paired_skill
 from comotion.scoring.rolling import Origins, Protocol, roll
@@ -98,3 +100,21 @@ def test_no_interval_from_too_few_blocks():
     assert skill.estimate == 0.5
     assert np.isnan(skill.low)
     assert f"{skill:.2f}" == "0.50"
+
+
+def test_quantiles_of_a_gaussian_score_as_the_gaussian_does():
+    rng = np.random.default_rng(0)
+    mean, truth = rng.normal(size=(2, 3, 4, 2))
+    sd = rng.uniform(0.5, 2.0, size=mean.shape)
+    exact = GaussianPaths.independent(mean, sd)
+    levels = np.array([0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975])
+    normal = np.array([NormalDist().inv_cdf(level) for level in levels])
+    told = QuantilePaths(levels, mean + normal[:, None, None, None] * sd)
+    np.testing.assert_allclose(told.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(told.crps(truth), exact.crps(truth), rtol=2e-3)
+    np.testing.assert_allclose(told.band(0.8), exact.band(0.8), rtol=1e-9)
+    np.testing.assert_allclose(told.log_density(truth), exact.log_density(truth), atol=0.1)
+    drawn = told.sample(400)
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=0.02)
+    across = np.corrcoef(drawn[:, 0, 0, 0], drawn[:, 1, 0, 0])[0, 1]
+    assert abs(across) < 4 / np.sqrt(400)
