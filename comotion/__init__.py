@@ -16,7 +16,7 @@ from comotion.views import VIEWS
 if TYPE_CHECKING:
     from comotion import datasets as datasets
     from comotion import simulate as simulate
-    from comotion.config import RunConfig, SystemConfig
+    from comotion.config import Recipe, RunConfig, Stage, SystemConfig
     from comotion.data import BadInput, Trajectories, describe, from_frame, read, to_frame, write
     from comotion.identification import fit, identify
     from comotion.predict import FittedModel, load
@@ -28,7 +28,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "BadInput": "comotion.errors",
     "FittedModel": "comotion.predict",
+    "Recipe": "comotion.config",
     "RunConfig": "comotion.config",
+    "Stage": "comotion.config",
     "SystemConfig": "comotion.config",
     "Trajectories": "comotion.data",
     "datasets": "comotion.datasets",
@@ -48,7 +50,9 @@ _HOMES = {
 __all__ = [
     "BadInput",
     "FittedModel",
+    "Recipe",
     "RunConfig",
+    "Stage",
     "SystemConfig",
     "Trajectories",
     "datasets",
@@ -74,10 +78,12 @@ VIEWS |= {
     name: partial(_view, room, name)
     for name, room in {
         "explore": "comotion.report.explorer",
+        "report": "comotion.report.run_page",
         "future_figure": "comotion.report.future",
         "animate_future": "comotion.report.future",
         "independent_field_figure": "comotion.report.fields",
         "interaction_field_figure": "comotion.report.fields",
+        "evaluate": "comotion.scoring",
     }.items()
 }
 

@@ -57,15 +57,22 @@ class SystemConfig(Checked):
     name: str = "I-GPODE"
     """the system these parts belong to"""
     function: Annotated[str, RowOf("FUNCTIONS")] = "gp"
-    """how unknown functions are represented"""
+    """what stands for an unknown law: gp knows how sure it is, mlp (a network) does not, bnn (a
+    network with uncertain weights) in part"""
     who: Literal["interacting", "joint"] = "interacting"
-    """f_s plus messages f_b, or one function of all objects"""
+    """interacting: f_s (what an object does alone) plus f_b (what each other object does to it),
+    for any number of objects; joint: one law of all together, for a fixed number"""
     accumulation: Annotated[str, RowOf("ACCUMULATIONS")] = "sum"
-    """how the messages of the neighbours become one rate"""
+    """how the pushes of several others become one: added up, added with weights, or any function"""
     alone: Annotated[str, RowOf("ALONE")] = "raw"
-    """coordinates of f_s"""
+    """what an object by itself depends on: raw, its place and velocity; axis, each direction for
+    itself; mirror, the same on both sides of the middle; speed, only how fast it is; none, nothing
+    (it goes straight on)"""
     pair: Annotated[str, RowOf("PAIR")] = "relative"
-    """coordinates of f_b"""
+    """what two objects depend on: raw, places and velocities of both; relative, how they lie to
+    each other; galilean, only differences; radial, distance and approach, the same in every
+    direction; central, a push along the line between them by distance alone; body, where the other
+    is as seen by the one that moves; none, they do not care"""
     order: Literal[1, 2] = 1
     """2: the rate of position is velocity, only accelerations are learned"""
     time: Literal["continuous", "discrete"] = "continuous"
@@ -81,10 +88,12 @@ class SystemConfig(Checked):
     property_count: Annotated[int, Limits(1)] = 1
     """how many properties to infer"""
     property_encoder: Literal["small", "large"] = "small"
+    """size of the network that infers properties"""
     property_reading: Annotated[str, RowOf("READINGS")] = "features"
     """what the property encoder is told about a pair: features and their differences, or motion
     and rates as seen from the line between the two"""
     property_activation: Literal["elu", "relu"] = "elu"
+    """nonlinearity of that network"""
     property_frames: Annotated[int, Limits(1)] = 49
     """frames the property encoder sees"""
     encoder: Literal["gru", "smoother", "filter"] = "gru"
@@ -101,18 +110,22 @@ class SystemConfig(Checked):
     scaling: Literal["none", "units"] = "none"
     """data as they are, or in units in which positions and velocities are about one"""
     kernel: Annotated[str, RowOf("KERNELS")] = "se"
+    """how smooth a law is expected to be: se very, matern52 and matern32 less, matern12 rough"""
     covariance: Literal["diagonal", "full"] = "diagonal"
-    """covariance of q(U)"""
+    """whether the uncertainty of a law is kept for each support point, or for all together"""
     inducing_alone: Annotated[int, Limits(1)] = 250
-    """inducing inputs of f_s; a joint system has as many parameters as f_s and f_b together"""
+    """support points of f_s (inducing inputs): more follow finer detail and cost time; a joint
+    system has as many parameters as f_s and f_b together"""
     inducing_pair: Annotated[int, Limits(1)] = 250
-    """inducing inputs of f_b"""
+    """support points of f_b"""
     fourier_features: Annotated[int, Limits(1)] = 256
+    """waves that make up a drawn law between its support points: more are more exact and slower"""
     hidden_alone: Annotated[int, Limits(1)] = 256
     """hidden units of f_s when it is a network"""
     hidden_pair: Annotated[int, Limits(1)] = 512
     """hidden units of f_b when it is a network"""
     activation: Annotated[str, RowOf("ACTIVATIONS")] = "softplus"
+    """nonlinearity of laws that are networks"""
     nearest: Annotated[int, Limits(0)] = 0
     """hear only this many nearest objects; 0: everyone the data's graph allows"""
     radius: Annotated[float, Limits(0)] = float("inf")

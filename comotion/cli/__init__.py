@@ -19,6 +19,7 @@ COMMANDS = {
     "fit": "learn from a data file how things move together",
     "predict": "forecast with a fitted model",
     "evaluate": "score a model or a forecast beside forecasts without a model",
+    "report": "write a page that says how good a fitted model is and what it learned",
     "explore": "write a page in which the fitted model runs, to play with and to share",
     "reproduce": "make the paper's tables and figures again",
     "sweep": "search for the best values of config fields",
@@ -64,6 +65,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name in ("-V", "--version"):
         print(f"comotion {__version__}")
         return 0
+    code = _outcome(name, rest)
+    if work := sys.modules.get("comotion.train.interruptible"):
+        _leave_at_once(code, work.is_work_left_behind())
+    return code
+
+
+def _leave_at_once(code: int, left_behind: bool) -> None:
+    """A program that is being compiled would be torn down in the middle, with noise."""
+    if left_behind:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _outcome(name: str, rest: list[str]) -> int:
     try:
         code = _run(name, rest)
         sys.stdout.flush()

@@ -60,10 +60,12 @@ def _version(package: str) -> str:
 def _hardware() -> dict[str, str]:
     import jax
 
+    import comotion._types  # noqa: F401  (makes devices of the cores, as a fit does)
+
     devices = ", ".join(str(device) for device in jax.devices())
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        "devices": devices,
+        "devices": f"{devices} (a fit shares its work among them)",
         "threads": str(usable),
         "xla flags": os.environ.get("XLA_FLAGS", "–"),
     }

@@ -7,13 +7,10 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from comotion.cli.model import load_model
+from comotion.cli.model import folder_of, kept_data, load_model
 from comotion.cli.output import check_output
-from comotion.errors import BadInput
 
 PAGE = "explore.html"
-KEPT = ("held_out.nc", "test.csv")
-"""What a fit and the demo leave beside a model."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +52,12 @@ class Options:
 
 
 def run(options: Options) -> int:
-    out = options.out or _folder(options.model) / PAGE
+    out = options.out or folder_of(options.model) / PAGE
     check_output(out, (".html",))
     from comotion.data import read
     from comotion.report.explorer import explore
 
-    fitted, data = load_model(options.model), read(options.data or _kept(options.model))
+    fitted, data = load_model(options.model), read(options.data or kept_data(options.model))
     page = explore(
         fitted,
         data,
@@ -75,14 +72,3 @@ def run(options: Options) -> int:
     if options.out is None:
         webbrowser.open(out.resolve().as_uri())
     return 0
-
-
-def _folder(model: Path) -> Path:
-    return model if model.is_dir() else model.parent
-
-
-def _kept(model: Path) -> Path:
-    for name in KEPT:
-        if (_folder(model) / name).is_file():
-            return _folder(model) / name
-    raise BadInput(f"{model} has kept no recordings; give a data file after it")

@@ -18,8 +18,9 @@ class Options(ReadingOptions):
     """Learn from a data file how things move together.
 
     The run is kept in a folder: config.toml (running it again gives the same model),
-    metrics.jsonl, checkpoints and model.safetensors. Ctrl-C stops early and keeps what was
-    learned; --resume goes on as if nothing had happened.
+    metrics.jsonl, checkpoints, model.safetensors and report.html. At the end stands how well it
+    forecasts what was held out, beside a straight line and a Kalman filter. Ctrl-C stops early and
+    keeps what was learned; --resume goes on as if nothing had happened.
 
     Examples:
       comotion fit balls.csv --split 0.8 --out runs/balls
@@ -41,11 +42,16 @@ class Options(ReadingOptions):
     )
     """which model to fit, a name from `comotion systems`"""
     parts: Annotated[tuple[str, ...], arg(name="set", metavar="PART=VALUE"), UseAppendAction] = ()
-    """change one part of the system; `comotion systems --parts` explains them"""
+    """change one part of the system, or a field of the recipe; `comotion systems --parts`
+    explains them"""
     recipe: Annotated[
         str | None, arg(metavar="short|paper", help_behavior_hint="(default: short)")
     ] = None
     """how to train: minutes, or the published 50 000 iterations"""
+    iterations: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="")] = None
+    """training steps in all (default: the recipe's)"""
+    time_limit: Annotated[float | None, arg(metavar="SECONDS", help_behavior_hint="")] = None
+    """take no further training step after this time"""
     config: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """take system, recipe and seed from the config.toml of another run"""
     valid: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -60,6 +66,8 @@ class Options(ReadingOptions):
     """go on with the run in the folder, with its own settings"""
     overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
     """replace a run that is in the folder already; otherwise it is moved aside"""
+    no_report: Annotated[bool, arg(help_behavior_hint="")] = False
+    """do not score forecasts of what was held out, and write no report.html"""
     track: Annotated[
         Literal["tensorboard", "mlflow", "wandb"] | None, arg(help_behavior_hint="")
     ] = None
@@ -78,13 +86,15 @@ def run(options: Options) -> int:
     progress = False if options.quiet else None
     watcher = None if options.track is None else tracker(options.track, out, out.name)
     with remembering_interrupts() as memory:
-        fit(
+        fitted = fit(
             options.read(options.data),
             valid=valid,
+            time_limit=options.time_limit,
             hold_out=None if options.split is None else 1 - options.split,
             out=out,
             resume=options.resume,
             overwrite=options.overwrite,
+            report=not options.no_report,
             progress=progress,
             watcher=watcher,
             **settings,
@@ -94,7 +104,11 @@ def run(options: Options) -> int:
             f"stopped early; the model so far is {out / 'model.safetensors'}, and the same "
             "command with --resume goes on"
         )
+    if fitted.findings.skill.lead:
+        print(fitted.findings)
     print(f"the model is {out / 'model.safetensors'}")
+    if not options.no_report:
+        print(f"open {out / 'report.html'}")
     print("next, with data it has not seen:")
     print(f"  comotion predict {out} DATA --out forecast.nc")
     print(f"  comotion evaluate {out} DATA")
@@ -110,6 +124,8 @@ def _settings(options: Options, out: Path) -> dict[str, Any]:
             f"--split {options.split:g} leaves nothing to train on; give a share above 0, up to 1"
         )
     parts = dict(parse_part(text) for text in options.parts)
+    if options.iterations is not None:
+        parts["iterations"] = options.iterations
     file = _config_file(options, out)
     if file is None:
         from comotion.systems import DEFAULT
@@ -146,9 +162,10 @@ def _config_file(options: Options, out: Path) -> Path | None:
 def parse_part(text: str) -> tuple[str, Any]:
     """`order=2` is a number, `kernel=matern52` a word, `hidden_velocity=true` a truth."""
     from comotion.config import SystemConfig
+    from comotion.train.recipe import WISHES
 
     name, equals, value = (piece.strip() for piece in text.partition("="))
-    known = [field.name for field in dataclasses.fields(SystemConfig)]
+    known = [field.name for field in dataclasses.fields(SystemConfig)] + sorted(WISHES)
     if not equals or name not in known:
         raise BadInput(f"--set {text}: write PART=VALUE, where PART is one of {', '.join(known)}")
     try:

@@ -8,17 +8,24 @@ from comotion.errors import BadInput
 if TYPE_CHECKING:
     from comotion.predict import FittedModel
 
+KEPT = ("held_out.nc", "test.csv")
+"""What a fit and the demo leave beside a model."""
+
 
 def load_model(place: Path) -> "FittedModel":
     """From a model file or the folder of a run."""
     from comotion.predict import load
 
-    if not place.is_dir():
-        return load(place)
-    file = place / "model.safetensors"
-    if not file.is_file():
-        raise BadInput(
-            f"{place}: there is no model.safetensors in this folder; give the folder of a "
-            "finished run, or finish it with `comotion fit … --resume`"
-        )
-    return load(file)
+    return load(place)
+
+
+def folder_of(model: Path) -> Path:
+    return model if model.is_dir() else model.parent
+
+
+def kept_data(model: Path) -> Path:
+    """The recordings that a run has kept."""
+    for name in KEPT:
+        if (folder_of(model) / name).is_file():
+            return folder_of(model) / name
+    raise BadInput(f"{model} has kept no recordings; give a data file after it")

@@ -20,15 +20,19 @@ WORDS = {"gp": "Gaussian process", "mlp": "network", "bnn": "Bayesian network"}
 class Options:
     """List the named systems, and the parts that every system is made of.
 
-    A system is a choice of parts; `comotion fit --set PART=VALUE` changes single ones. Endings
-    such as I-GPODE/with-globals say what happens to static properties of objects.
+    A system is a choice of parts; `comotion fit --set PART=VALUE` changes single ones. With
+    --paper, those that the paper compares are listed too; endings such as I-GPODE/with-globals say
+    what happens to static properties of objects.
 
     Examples:
       comotion systems
       comotion systems --parts
+      comotion systems --paper
       comotion systems --json
     """
 
+    paper: Annotated[bool, arg(help_behavior_hint="")] = False
+    """also list the systems of the paper"""
     parts: Annotated[bool, arg(help_behavior_hint="")] = False
     """explain the parts, their choices and their defaults"""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -43,28 +47,45 @@ def run(options: Options) -> int:
     elif options.parts:
         rich.print(_parts_table().to_rich())
     else:
-        rich.print(_systems_table().to_rich())
+        rich.print(_own_table().to_rich())
+        if options.paper:
+            rich.print()
+            rich.print(_paper_table().to_rich())
     return 0
 
 
-def _systems_table() -> "Table":
+def _own_table() -> "Table":
     from comotion.report import Column, Table
-    from comotion.systems import DEFAULT, FORMS, SYSTEMS, system
+    from comotion.systems import OURS
 
-    rows = tuple(_row(system(name)) for name in SYSTEMS)
+    return Table(
+        "Systems",
+        (Column("system"), Column("for")),
+        tuple(OURS.items()),
+        notes=(
+            "",
+            "comotion systems --parts explains every part; --set PART=VALUE changes one",
+            "comotion systems --paper lists the systems of the paper",
+        ),
+    )
+
+
+def _paper_table() -> "Table":
+    from comotion.report import Column, Table
+    from comotion.systems import FORMS, OURS, SYSTEMS, system
+
+    rows = tuple(_row(system(name)) for name in SYSTEMS if name not in OURS)
     headings = ("system", "functions", "objects", "order", "time", "state of an object")
     endings = ", ".join(f"/{form}" for form in FORMS)
     return Table(
-        "Systems",
+        "Systems of the paper",
         tuple(Column(name) for name in headings),
         rows,
         notes=(
             "",
-            f"{DEFAULT}: what `fit` takes if no system is named; the others are the paper's",
             "interacting: f_s of each object plus messages f_b of others, for any number of them",
             "order: 1 learns the rate of the whole state, 2 learns accelerations only",
             f"endings for static properties: {endings}",
-            "comotion systems --parts explains every part; --set PART=VALUE changes one",
         ),
     )
 

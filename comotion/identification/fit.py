@@ -1,5 +1,6 @@
 """Fit without saying what: the structure is identified first."""
 
+import time
 from typing import Any
 
 from comotion.config import SystemConfig
@@ -24,10 +25,12 @@ def fit(
     `inducing_pair=100`). With `out`, the run is kept in a folder, and `resume=True` continues an
     interrupted one. Ctrl-C stops early and returns what was learned so far.
 
-    Rarely needed: `effort` "best" and `time_limit` (seconds) are for the search; `valid`,
+    Rarely needed: `effort` "best" is for the search; after `time_limit` seconds nothing new is
+    tried and no further step is taken; `valid`,
     `hold_out`, `recipe`, `seed`, `out`, `resume`, `overwrite`, `progress` and `watcher` for the
-    training.
+    training; with `report=False` forecasts of what was held out are not scored afterwards.
     """
+    begun = time.monotonic()
     if system is None and not _says_what(options):
         found = identify(
             train,
@@ -42,10 +45,16 @@ def fit(
         options["recipe"] = score_recipe(horizon, STEPS["best"])
         system = chosen.system
     named = {} if system is None else {"system": system}
-    return fit_system(train, **named, **options)
+    if time_limit is not None:  # what the search has left of it
+        options["time_limit"] = max(time_limit - (time.monotonic() - begun), 1.0)
+    fitted = fit_system(train, **named, **{"report": True, **options})
+    if options.get("progress") is not False and fitted.findings.skill.lead:
+        print(fitted.findings)
+    return fitted
 
 
 def _says_what(options: dict[str, Any]) -> bool:
     """Whether parts, a recipe or a run to go on with already say what to fit."""
-    about_the_run = {"valid", "hold_out", "seed", "out", "overwrite", "progress", "watcher"}
+    about_the_run = {"valid", "hold_out", "seed", "out", "overwrite"}
+    about_the_run |= {"report", "progress", "watcher"}
     return bool(options.keys() - about_the_run)

@@ -2,7 +2,8 @@
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,6 @@ from numpy.typing import ArrayLike
 from comotion.backend.devices import one_thread_each
 from comotion.config import RunConfig
 from comotion.contacts import ContactLaw, describe_contacts
-from comotion.data.frames import kind_of
 from comotion.data.reading import read
 from comotion.data.scaling import Scaling
 from comotion.data.summary import TrainingSummary
@@ -21,6 +21,7 @@ from comotion.data.windows import Excerpt, first, to_dataset
 from comotion.dynamics import InteractingDynamics
 from comotion.model import Model
 from comotion.predict.change import Change
+from comotion.predict.findings import Findings
 from comotion.predict.forecast import Forecast
 from comotion.predict.seen import Origin
 from comotion.systems import DataShape
@@ -40,6 +41,7 @@ class FittedModel:
     summary: TrainingSummary
     shape: DataShape
     config: RunConfig
+    findings: Findings = field(default_factory=Findings)
 
     @one_thread_each()
     def predict(
@@ -78,7 +80,6 @@ class FittedModel:
         """
         from comotion.predict.forecasting import ForecastSettings, make_forecast
 
-        frames = kind_of(data)
         data = self._as_trained(read(data))
         settings = ForecastSettings(
             horizon, origin, draws, times, seed, interaction, solver, candidates, moves
@@ -88,7 +89,7 @@ class FittedModel:
 
             change, data = without_some_of(self, like, data)
             settings = ForecastSettings(**like.settings)
-        return make_forecast(self, data, settings, frames=frames, change=change, on_draw=on_draw)
+        return make_forecast(self, data, settings, change=change, on_draw=on_draw)
 
     def what_if(self, data: Any, **changes: Any) -> "Effect":
         """What a change does: remove, cut, velocity, position, properties or add, see
@@ -135,15 +136,25 @@ class FittedModel:
     def system(self) -> str:
         return self.config.system.name
 
+    def report(
+        self, path: str | Path = "report.html", data: Any = None, *, title: str = ""
+    ) -> Path:
+        """One offline page: the answer in a sentence, the law, the skill on held-out frames, and
+        with `data` a picture that moves."""
+        return VIEWS["report"](self, path, None if data is None else read(data), title=title)
+
     def __repr__(self) -> str:
-        shape = self.shape
+        shape, found = self.shape, self.findings
+        told = f"; {found.sentence}" if found.skill.lead or found.learned else ""
         return (
             f"FittedModel({self.system}: {', '.join(shape.features)} of {shape.objects} objects, "
-            f"{shape.step:.4g} apart)"
+            f"{shape.step:.4g} apart{told})"
         )
 
     def _repr_html_(self) -> str:
-        return f"<b>{self!r}</b><pre>{self.law}</pre>"
+        found = self.findings
+        table = f"<pre>{escape(found.skill.table)}</pre>" if found.skill.lead else ""
+        return f"<b>{escape(repr(self))}</b>{table}<pre>{escape(str(self.law))}</pre>"
 
     def save(self, path: str | Path) -> None:
         from comotion.predict import model_file

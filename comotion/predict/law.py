@@ -75,13 +75,23 @@ class Law:
     def _fields(self, speed: float | None) -> "xr.Dataset":
         return fields(self.fitted, draws=DRAWS, resolution=RESOLUTION, speed=speed)
 
+    @property
+    def headline(self) -> str:
+        """What was learned in a line; empty where a law is no function of distance."""
+        if self.fitted.contacts:
+            return self.fitted.contacts
+        try:
+            band = self.interaction().sel(direction="radial")
+        except BadInput:
+            return ""
+        return _sentences(band, self._unit)[0]
+
     def __str__(self) -> str:
         try:
             band = self.interaction().sel(direction="radial")
         except BadInput as error:
             return f"The law of this model cannot be told in sentences: {error}"
-        unit = "length per time" if self._is_first_order else "length per time²"
-        lines = [*_sentences(band, unit), *self._about_drag()]
+        lines = [*_sentences(band, self._unit), *self._about_drag()]
         if len(lines) and "no interaction" not in lines[0]:
             lines += [f"as a formula: {formula}" for formula in self.formulas()[:3]]
         return "\n".join([*lines, self.contact])
@@ -89,10 +99,11 @@ class Law:
     __repr__ = __str__
 
     @property
-    def _is_first_order(self) -> bool:
-        return self.fitted.config.system.order == 1 and not any(
+    def _unit(self) -> str:
+        first_order = self.fitted.config.system.order == 1 and not any(
             name.startswith("v") for name in self.fitted.shape.features
         )
+        return "length per time" if first_order else "length per time²"
 
     def _about_drag(self) -> list[str]:
         layout = self.fitted.model.dynamics.layout

@@ -16,6 +16,7 @@ from comotion.data.summary import TrainingSummary
 from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict import checkpoint
+from comotion.predict.findings import Findings
 from comotion.predict.fitted import FittedModel
 from comotion.systems import DataShape, build
 
@@ -27,6 +28,7 @@ def save(fitted: FittedModel, path: Path) -> None:
         "shape": dataclasses.asdict(fitted.shape),
         "leads": len(fitted.summary.lead),
         "contacts": None if law is None else dataclasses.asdict(contact_shape(law)),
+        "findings": dataclasses.asdict(fitted.findings),
     }
     checkpoint.write(path, _arrays(fitted), header)
 
@@ -76,4 +78,5 @@ def _template(header: dict[str, Any], path: Path) -> FittedModel:
         drift_sd=np.zeros((leads, features)),
     )
     scaling = identity_scaling(features, len(shape.properties))
-    return FittedModel(model, scaling, summary, shape, config)
+    findings = from_dict(Findings, header.get("findings", {}), where=str(path))
+    return FittedModel(model, scaling, summary, shape, config, findings)

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -29,17 +29,24 @@ def write_page(
     figures: Mapping[str, Figure | str | Path],
     details: Mapping[str, Any],
     explorer: Explorer | None = None,
+    summary: str = "",
+    tables: Sequence[Table] = (),
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write a self-contained HTML page; readers see the whole page or the one before.
 
     - `figures`: caption → figure, or the path of a PNG or GIF; captions are also the alt texts;
     - `details`: name → value, listed at the end (system, data, seed, versions, …);
-    - `explorer`: the fitted model to play with, shown first of all.
+    - `explorer`: the fitted model to play with, shown before all else;
+    - `summary`: a sentence that says it all, above it; `tables` and `notes` stand below it.
     """
     parts = [
         f"<h1>{escape(title)}</h1>",
+        *([f'<p class="summary">{escape(summary)}</p>'] if summary else []),
         *([] if explorer is None else [f'<div class="explorer">{explorer.frame(760)}</div>']),
         *([] if scores is None else _scores_part(scores)),
+        *map(_table_part, tables),
+        *([f'<p class="note">{"<br>".join(escape(note) for note in notes)}</p>'] if notes else []),
         *(_figure_part(caption, picture) for caption, picture in figures.items()),
         *([_details_part(details)] if details else []),
     ]
@@ -120,6 +127,10 @@ def _html_table(table: Table) -> str:
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
+
+
+def _table_part(table: Table) -> str:
+    return f"<h2>{escape(table.title)}</h2>\n{_html_table(table)}"
 
 
 def _number(table: Table, k: int) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.predict.findings import longest_run
 from comotion.scoring.lead_scores import MEASURES, LeadScores
 from comotion.scoring.resampling import Interval, paired_difference, paired_skill
 from comotion.scoring.rolling import Origins
@@ -48,7 +49,7 @@ class Evaluation:
     def useful(self, against: str) -> tuple[float, float] | None:
         """First and last lead time of the longest stretch with a better CRPS than a reference."""
         ours, theirs = (self.scores[name].by_lead("crps") for name in (self.name, against))
-        run = _longest_run(ours < theirs)
+        run = longest_run(ours < theirs)
         return None if run is None else (self.origins.lead[run[0]], self.origins.lead[run[1]])
 
     @property
@@ -160,18 +161,6 @@ class Evaluation:
 
 def _totals(scores: LeadScores) -> dict[str, float]:
     return {measure: scores.mean(measure) for measure in MEASURES} | {"fde": scores.last("ade")}
-
-
-def _longest_run(better: np.ndarray) -> tuple[int, int] | None:
-    best, begin = None, None
-    for h, ahead in enumerate([*better, False]):
-        if ahead and begin is None:
-            begin = h
-        if not ahead and begin is not None:
-            if best is None or h - begin > best[1] - best[0] + 1:
-                best = (begin, h - 1)
-            begin = None
-    return best
 
 
 def _stretch(useful: tuple[float, float] | None) -> str:

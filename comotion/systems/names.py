@@ -42,6 +42,12 @@ _MOTION = {
 }
 """How people, animals and machines move: from the last frame seen, with noise of their own."""
 
+OURS = {
+    DEFAULT: "things that push and pull each other: balls, charges, springs, particles",
+    MOTION: "things that move by themselves: people, animals, machines",
+}
+"""Systems that are not the paper's, and what they are for."""
+
 SYSTEMS: dict[str, dict[str, Any]] = {
     DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE,
     MOTION: _GP | _STRUCTURED | _MOTION,

@@ -1,9 +1,13 @@
 """Fit a system to data: the one call that goes from trajectories to a fitted model."""
 
 import dataclasses
-import sys
+import time
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import jax
@@ -23,11 +27,14 @@ from comotion.integrate import StateNoise
 from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
 from comotion.train.calibrate import calibrate
+from comotion.train.closing import close
 from comotion.train.folder import RunFolder, fingerprint
+from comotion.train.interruptible import LeftBehind, interruptible
 from comotion.train.loop import Loop
-from comotion.train.plan import HELD_OUT, plan
+from comotion.train.plan import HELD_OUT, Plan, plan
 from comotion.train.precompile import compiling_steps
-from comotion.train.progress import ProgressBar, Several, Silent, Watcher
+from comotion.train.progress import Several, Silent, Watcher, watcher_here
+from comotion.train.recipe import WISHES, changed
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
 
@@ -40,10 +47,12 @@ def fit(
     valid: Any = None,
     hold_out: float | None = None,
     recipe: str | Recipe = "short",
+    time_limit: float | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    report: bool = False,
     progress: bool | None = None,
     watcher: Watcher | None = None,
     **parts: Any,
@@ -51,13 +60,19 @@ def fit(
     """Learn f_s and f_b from trajectories, or from whatever `read` takes: a frame, a path, arrays.
 
     `system` is a name from `comotion systems` or a config; further arguments change single parts
-    (`order=2`, `inducing_pair=100`). `recipe` is "short" or "paper". With `out`, the run is kept
+    (`order=2`, `inducing_pair=100`) or fields of the recipe (`iterations=200`, `windows=50`).
+    `recipe` is "short", "paper" or one of your own; after `time_limit` seconds no further step is
+    taken. With `out`, the run is kept
     in a folder, and `resume=True` continues an interrupted one to the same weights as if nothing
     had happened; a run that is there already is moved aside (`overwrite=True` replaces it).
     Ctrl-C stops early and returns what was learned so far. Without `valid`, the last fifth of the
     data is held out to be watched and to calibrate on (`hold_out=0` trains on everything).
 
-    Rarely needed: `progress` shows a bar (by default when someone is watching the terminal);
+    With `report`, forecasts of what was held out are scored and kept as `findings` of the model,
+    and a run in a folder gets its report.html.
+
+    Rarely needed: `progress` False says nothing meanwhile (otherwise there is a bar in a terminal
+    and in a notebook, and a line every few seconds elsewhere);
     `valid` is never trained on, only watched and used to calibrate;
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
@@ -84,53 +99,94 @@ def fit(
     if folder is not None:
         about_folder = folder.open(config, resume, overwrite)
         folder.note(planned)
-    keys = jax.random.split(key_for("fit", seed), 4)
-    key_build, key_start, key_train, key_calibrate = keys
-    identity = fingerprint(train)
-    watching = sys.stderr.isatty() if progress is None else progress
-    bar = ProgressBar(config.recipe) if watching else Silent()
+    bar = Silent() if progress is False else watcher_here(config.recipe)
     watcher = bar if watcher is None else Several(bar, watcher)
+    so_far = SoFar()
     try:
         for sentence in (*planned.sentences, *filter(None, [about_folder])):
             watcher.say(sentence)
-        fitted, dataset = untrained(train, config, key=key_build)
-        # Which contacts there are is part of a checkpoint's shape, so they are found again.
-        if not _has_started(folder) or config.system.contacts != "off":
-            watcher.say("compiling, and finding a start from the data")
-            found = look_for_contacts(fitted.model, dataset, config.system.contacts)
-            trained = found is None or not nothing_else_acts(found)
-            with compiling_steps(config, fitted.model, dataset) if trained else nullcontext():
-                model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
-            fitted = dataclasses.replace(fitted, model=model)
-            if fitted.contacts:
-                watcher.say(f"hard contacts: {fitted.contacts}")
-        state = first_state(fitted.model)
-        if folder is not None:
-            state = folder.restore(state, identity)
-        state = as_first_process(state)
-        held_out = None if valid is None else training_set(valid, fitted)
-        loop = Loop(config, dataset, held_out, watcher, folder, identity, state)
-        loop.save()
+        until = inf if time_limit is None else time.monotonic() + time_limit
+        work = partial(_trained, planned, config, folder, watcher, until, so_far)
         try:
-            law = contacts_of(loop.state.model)
-            if law is None:  # nothing is trained through collisions: the start is the result
-                loop.run(key=key_train)
-            model = on_one(loop.state.model)
-            uncertain = isinstance(model.process_noise, StateNoise)
-            if config.recipe.calibration and uncertain and not (law is not None and law.only):
-                watcher.say("compiling, and calibrating")
-                judged = dataset if held_out is None else held_out
-                model = calibrate(model, config, judged, key=key_calibrate)
-        except KeyboardInterrupt:
-            loop.save()
-            model = on_one(loop.state.model)
-            watcher.say(f"stopped after {int(loop.state.iteration)} iterations; resume to go on")
+            fitted = interruptible(work, so_far.heard)
+        except LeftBehind:
+            fitted, report = so_far.rescued(), False
+        if folder is not None:
+            fitted.save(folder.model)
+        if report and not so_far.heard.is_set() and jax.process_count() == 1:
+            fitted = close(fitted, planned, folder, watcher)
     finally:
         watcher.close()
-    fitted = dataclasses.replace(fitted, model=model)
-    if folder is not None:
-        fitted.save(folder.model)
     return fitted
+
+
+@dataclass
+class SoFar:
+    """What there is of a fit that may be stopped at any moment."""
+
+    heard: Event = field(default_factory=Event)
+    fitted: FittedModel | None = None
+    loop: Loop | None = None
+
+    def rescued(self) -> FittedModel:
+        """The model as it is, while a program for its next steps is still being compiled."""
+        if self.fitted is None or self.loop is None:
+            raise KeyboardInterrupt("stopped before anything was learned")
+        self.loop.save()
+        self.loop.tell_stopped()
+        return dataclasses.replace(self.fitted, model=on_one(self.loop.state.model))
+
+
+def _trained(
+    planned: Plan,
+    config: RunConfig,
+    folder: RunFolder | None,
+    watcher: Watcher,
+    until: float,
+    so_far: SoFar,
+) -> FittedModel:
+    """A start from the data, steps, calibration; Ctrl-C keeps and calibrates what was learned."""
+    train, valid = planned.train, planned.valid
+    keys = jax.random.split(key_for("fit", config.seed), 4)
+    key_build, key_start, key_train, key_calibrate = keys
+    identity = fingerprint(train)
+    fitted, dataset = untrained(train, config, key=key_build)
+    # Which contacts there are is part of a checkpoint's shape, so they are found again.
+    if not _has_started(folder) or config.system.contacts != "off":
+        watcher.say("compiling, and finding a start from the data")
+        found = look_for_contacts(fitted.model, dataset, config.system.contacts)
+        trained = found is None or not nothing_else_acts(found)
+        with compiling_steps(config, fitted.model, dataset) if trained else nullcontext():
+            model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
+        fitted = dataclasses.replace(fitted, model=model)
+        if fitted.contacts:
+            watcher.say(f"hard contacts: {fitted.contacts}")
+    state = first_state(fitted.model)
+    if folder is not None:
+        state = folder.restore(state, identity)
+    state = as_first_process(state)
+    held_out = None if valid is None else training_set(valid, fitted)
+    loop = Loop(config, dataset, held_out, watcher, folder, identity, state, until)
+    loop.save()
+    so_far.fitted, so_far.loop = fitted, loop
+    law = contacts_of(loop.state.model)
+    try:
+        if law is None:  # nothing is trained through collisions: the start is the result
+            loop.run(key=key_train)
+    except KeyboardInterrupt:
+        so_far.heard.set()
+        loop.save()
+        loop.tell_stopped()
+    model = on_one(loop.state.model)
+    uncertain = isinstance(model.process_noise, StateNoise)
+    if config.recipe.calibration and uncertain and not (law is not None and law.only):
+        watcher.say("compiling, and calibrating (Ctrl-C leaves that out)")
+        judged = dataset if held_out is None else held_out
+        try:
+            model = calibrate(model, config, judged, key=key_calibrate)
+        except KeyboardInterrupt:
+            so_far.heard.set()
+    return dataclasses.replace(fitted, model=model)
 
 
 def prepare(
@@ -180,11 +236,12 @@ def run_config(
     velocities_seen: bool = False,
 ) -> RunConfig:
     base = system(name) if isinstance(name, str) else name
-    chosen = replace(base, **parts)
+    wishes = {name: value for name, value in parts.items() if name in WISHES}
+    chosen = replace(base, **{name: value for name, value in parts.items() if name not in wishes})
     if isinstance(recipe, str):
         plan = named_recipe(recipe, chosen, velocities_seen=velocities_seen)
     else:
         plan = recipe
     if not plan.stages:
         raise BadInput(f"recipe '{plan.name}' has no stages; give at least one")
-    return RunConfig(chosen, plan, seed)
+    return RunConfig(chosen, changed(plan, wishes) if wishes else plan, seed)

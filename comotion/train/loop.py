@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +46,8 @@ class Loop:
     folder: RunFolder | None
     fingerprint: str
     state: TrainState
+    until: float = inf
+    """the time, as `time.monotonic` has it, after which no step is begun"""
     _saved: float = field(default_factory=time.monotonic)
 
     def run(self, *, key: Key) -> None:
@@ -53,12 +56,19 @@ class Loop:
             done = int(self.state.iteration) - begin
             if done < stage.iterations:
                 self._run_stage(stage, begin, max(done, 0), key_train, key_valid)
+            if time.monotonic() > self.until:
+                count = int(self.state.iteration)
+                self.watcher.say(f"the time limit was reached after {count} iterations")
+                break
         self.save()
 
     def save(self) -> None:
         if self.folder is not None:
             self.folder.save(self.state, self.fingerprint)
         self._saved = time.monotonic()
+
+    def tell_stopped(self) -> None:
+        self.watcher.say(f"stopped after {int(self.state.iteration)} iterations; resume to go on")
 
     def _run_stage(
         self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
@@ -69,6 +79,8 @@ class Loop:
         train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.frames} frames")
         for number in range(done, stage.iterations):
+            if time.monotonic() > self.until:
+                return
             rate = learning_rate(stage, number)
             self.state, info = train_step(
                 self.state, train, key_train, jnp.asarray(rate, FAST), plan

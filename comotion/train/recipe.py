@@ -1,8 +1,12 @@
 """Named ways to train."""
 
-from typing import Literal
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from comotion.config import Recipe, Stage, SystemConfig, replace
+import numpy as np
+
+from comotion.config import Recipe, Stage, SystemConfig, from_dict, replace, to_dict
 from comotion.errors import BadInput
 
 
@@ -85,6 +89,22 @@ def now(system: SystemConfig) -> Recipe:
         kernel_rate=0.1,
     )
 
+
+def changed(plan: Recipe, wishes: Mapping[str, Any]) -> Recipe:
+    """With other fields, and `iterations` in all, shared by the rounds as before."""
+    fields = to_dict(plan) | {name: wishes[name] for name in wishes if name != "iterations"}
+    if "iterations" in wishes:
+        wanted, total = wishes["iterations"], sum(stage.iterations for stage in plan.stages)
+        if not isinstance(wanted, int) or wanted < 1:
+            raise BadInput(f"iterations={wanted!r}: give a whole number, 1 or more")
+        ends = np.rint(np.cumsum([0, *(s.iterations for s in plan.stages)]) * wanted / total)
+        for stage, count in zip(fields["stages"], np.diff(ends), strict=True):
+            stage["iterations"] = int(count)
+    return from_dict(Recipe, fields, where="recipe")
+
+
+WISHES = {field.name for field in dataclasses.fields(Recipe)} - {"name", "stages"} | {"iterations"}
+"""What can be changed about a recipe beside its rounds."""
 
 RECIPES = {"paper": paper, "short": short, "now": now}
 

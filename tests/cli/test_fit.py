@@ -1,4 +1,6 @@
 import dataclasses
+import html
+import re
 import shutil
 import signal
 import subprocess
@@ -33,7 +35,7 @@ def changed_recipe(demo: Path, file: Path, **changes) -> str:
 @pytest.fixture(scope="module")
 def run(demo, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "first"
-    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet"]
+    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet", "--no-report"]
     assert main(["fit", str(demo / "test.csv"), *words, "--split", "1"]) == 0
     return out
 
@@ -44,15 +46,27 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
     assert main(["fit", str(demo / "test.csv"), *words]) == 0
     names = {path.name for path in out.iterdir()}
     kept = {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
-    assert names == kept | {"plan.txt", "held_out.nc", "data.toml"}
+    assert names == kept | {"plan.txt", "held_out.nc", "data.toml", "report.html"}
     stdout, stderr = capsys.readouterr()
+    told = stdout.splitlines()
+    assert told[0].startswith("skill on held-out frames: 1 is perfect")
+    assert told[1].split("  ")[:3] == ["frames ahead", "lead time", "skill"]
     assert f"the model is {out / 'model.safetensors'}" in stdout
+    assert f"open {out / 'report.html'}" in stdout
     assert f"comotion predict {out} DATA" in stdout
-    assert stderr == ""
+    assert stderr.splitlines()[0] == "held out: the last 1 of 6 sequences"
+    fitted = load(out)
+    assert str(fitted.findings) in stdout
+    assert fitted.findings.sentence in repr(fitted)
+    page = (out / "report.html").read_text()
+    assert html.escape(fitted.findings.sentence) in page
+    assert not re.search(r"https?://(?!www.w3.org)", page)
+    assert main(["report", str(out), "--out", str(tmp_path / "again.html")]) == 0
+    assert capsys.readouterr().out.startswith(fitted.findings.sentence)
 
 
 def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
-    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "again")]
+    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "again"), "--no-report"]
     assert main(["fit", str(demo / "test.csv"), *words, "--split", "1"]) == 0
     assert read_toml(tmp_path / "again" / "config.toml") == read_toml(run / "config.toml")
     first, again = weights(run), weights(tmp_path / "again")
@@ -62,7 +76,8 @@ def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
 
 
 def test_another_seed_gives_another_model(demo, run, tmp_path):
-    words = ["--config", str(run / "config.toml"), "--seed", "7", "--out", str(tmp_path / "7")]
+    words = ["--config", str(run / "config.toml"), "--seed", "7", "--no-report"]
+    words += ["--out", str(tmp_path / "7")]
     assert main(["fit", str(demo / "test.csv"), *words]) == 0
     assert read_toml(tmp_path / "7" / "config.toml").seed == 7
     first, other = weights(run), weights(tmp_path / "7")
@@ -74,7 +89,7 @@ def test_the_same_command_twice_keeps_the_run_of_before_beside_the_new_one(demo,
     shutil.copytree(run, place)
     (place / "mine.txt").write_text("a note")
     words = ["fit", str(demo / "test.csv"), "--config", str(run / "config.toml"), "--quiet"]
-    words += ["--out", str(place), "--seed"]
+    words += ["--no-report", "--out", str(place), "--seed"]
     assert main([*words, "1"]) == 0
     assert (tmp_path / "twice-1" / "mine.txt").read_text() == "a note"
     assert read_toml(tmp_path / "twice-1" / "config.toml").seed == 0
@@ -88,11 +103,11 @@ def test_the_same_command_twice_keeps_the_run_of_before_beside_the_new_one(demo,
 
 def test_a_run_that_is_resumed_knows_what_it_held_out(demo, tmp_path):
     data, out = str(demo / "test.csv"), tmp_path / "run"
-    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet"]
+    words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet", "--no-report"]
     for held_out in (["--split", "0.5"], ["--split", "1"], ["--valid", data]):
         assert main(["fit", data, *words, *held_out, "--overwrite"]) == 0
         before = weights(out)
-        assert main(["fit", data, "--out", str(out), "--resume", "--quiet"]) == 0
+        assert main(["fit", data, "--out", str(out), "--resume", "--no-report"]) == 0
         for name, array in weights(out).items():
             np.testing.assert_array_equal(array, before[name])
 
@@ -128,14 +143,49 @@ def test_ctrl_c_keeps_the_model_so_far(demo, environment, tmp_path):
     assert load(out / "model.safetensors").config.system.function == "mlp"
 
 
+@pytest.mark.parametrize("moment", ["finding a start", "compiling for windows"])
+def test_ctrl_c_is_answered_at_once_while_programs_are_compiled(
+    moment, demo, environment, tmp_path
+):
+    out = tmp_path / "run"
+    program = "import sys; from comotion.cli import main; sys.exit(main())"
+    words = ["fit", str(demo / "test.csv"), "--config", str(demo / "config.toml")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words, "--out", str(out), "--set", "fourier_features=9"],
+        env=environment | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "empty")},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if moment in line:
+                break
+        time.sleep(1.0)  # into the middle of it
+        process.send_signal(signal.SIGINT)
+        asked = time.monotonic()
+        stderr = process.communicate(timeout=60)[1]
+        waited = time.monotonic() - asked
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    if moment == "finding a start":
+        assert "comotion: stopped before anything was learned" in stderr
+        assert waited < 3
+    else:
+        assert "comotion: stopped early; the model so far is" in stderr
+        assert load(out).system == "comotion"
+
+
 def test_training_that_diverges_is_told_in_one_sentence(demo, tmp_path, capsys):
     config = changed_recipe(demo, tmp_path / "wild.toml", iterations=40, learning_rate=1e30)
     words = ["--config", config, "--out", str(tmp_path / "wild")]
     assert main(["fit", str(demo / "test.csv"), *words]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("comotion: ")
-    assert err.count("\n") == 1
+    assert err.splitlines()[-1].startswith("comotion: ")
+    assert "Traceback" not in err
 
 
 def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run, tmp_path):
@@ -145,7 +195,7 @@ def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run,
         Trajectories.from_arrays(twice, data.times[0], features=data.features),
         tmp_path / "twice.csv",
     )
-    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "half")]
+    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "half"), "--no-report"]
     assert main(["fit", str(tmp_path / "twice.csv"), *words, "--split", "0.5"]) == 0
     for name, array in weights(tmp_path / "half").items():
         np.testing.assert_array_equal(array, weights(run)[name])
@@ -155,7 +205,8 @@ def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run,
 
 def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
     data = str(demo / "test.csv")
-    words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "watched")]
+    words = ["--config", str(run / "config.toml"), "--no-report"]
+    words += ["--out", str(tmp_path / "watched")]
     assert main(["fit", data, *words, "--valid", data]) == 0
     for name, array in weights(tmp_path / "watched").items():
         np.testing.assert_array_equal(array, weights(run)[name])

@@ -3,11 +3,31 @@ import json
 
 from comotion.cli import main
 from comotion.config import SystemConfig, from_dict, to_dict
-from comotion.systems import FORMS, SYSTEMS, system
+from comotion.systems import FORMS, OURS, SYSTEMS, system
+
+
+def test_ours_come_first_and_the_papers_on_request(capsys):
+    assert main(["systems"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in OURS)
+    assert "I-GPODE" not in out
+    assert main(["systems", "--paper"]) == 0
+    both = capsys.readouterr().out
+    assert both.startswith(out.rstrip())
+    assert both.index("comotion") < both.index("I-GPODE")
+
+
+def test_every_part_says_what_it_means_to_a_user(capsys):
+    assert main(["systems", "--json"]) == 0
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    for name in ("alone", "pair"):
+        for choice in parts[name]["choices"].split(" | "):
+            assert f"{choice}, " in parts[name]["meaning"], (name, choice)
+    assert all(len(part["meaning"]) > 15 for part in parts.values())
 
 
 def test_every_system_has_a_row_and_every_ending_is_named(capsys):
-    assert main(["systems"]) == 0
+    assert main(["systems", "--paper"]) == 0
     out = capsys.readouterr().out
     first_words = [line.split()[0] for line in out.splitlines() if line.strip()]
     for name in SYSTEMS:

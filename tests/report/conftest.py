@@ -1,9 +1,15 @@
+import jax
 import numpy as np
 import pytest
 import xarray as xr
 
+from comotion.config import Recipe, RunConfig
 from comotion.data import Trajectories, summarise
+from comotion.predict import FittedModel
 from comotion.reproduce.conventions import Scores, paper_scores
+from comotion.simulate import bouncing_balls
+from comotion.systems import system
+from comotion.train.fit import prepare
 
 AXES = ("draw", "sequence", "time", "object", "feature")
 
@@ -78,3 +84,12 @@ def fields() -> xr.Dataset:
         },
         attrs={"velocity": "(0, 0)"},
     )
+
+
+@pytest.fixture(scope="session")
+def fitted_balls() -> tuple[FittedModel, Trajectories]:
+    """A tiny model with starting values from the data, not trained."""
+    data = bouncing_balls(sequences=3, frames=20, noise="low", seed=0)
+    tiny = {"inducing_alone": 8, "inducing_pair": 8, "fourier_features": 8}
+    config = RunConfig(system("comotion", **tiny), Recipe())
+    return prepare(data, config, key=jax.random.key(0))[0], data

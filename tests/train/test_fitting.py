@@ -170,6 +170,12 @@ def test_a_run_that_is_in_the_folder_already_is_moved_aside(tmp_path):
     assert sorted(tmp_path.iterdir()) == [folder.path, moved]
 
 
+def test_no_step_is_taken_after_the_time_limit(balls, tiny_recipe, tmp_path):
+    fit(balls, recipe=tiny_recipe, out=tmp_path, hold_out=0.0, time_limit=0.0, **TINY_PARTS)
+    assert not (tmp_path / "metrics.jsonl").exists()
+    assert comotion.load(tmp_path).config.recipe == tiny_recipe
+
+
 def test_resuming_with_another_config_or_other_data_is_refused(finished, balls, tiny_recipe):
     with pytest.raises(BadInput, match="another config"):
         fit(balls, recipe=tiny_recipe, out=finished[1], resume=True, seed=5, **TINY_PARTS)

@@ -6,6 +6,8 @@ from comotion.config import Stage
 from comotion.errors import BadInput
 from comotion.systems import system
 from comotion.train import recipe
+from comotion.train.fit import run_config
+from comotion.train.recipe import changed
 from comotion.train.step import LAST_RATE, learning_rate
 
 
@@ -62,3 +64,23 @@ def test_many_steps_of_long_windows_need_no_tolerance():
 def test_an_unknown_recipe_is_named():
     with pytest.raises(BadInput, match="there is no recipe 'quick': choose one of paper, short"):
         recipe("quick", system("I-GPODE"))
+
+
+def test_iterations_are_shared_by_the_rounds_as_before_and_fields_are_checked():
+    plan = recipe("short", system("I-NODE"))
+    fewer = changed(plan, {"iterations": 12, "windows": 7})
+    assert [stage.iterations for stage in plan.stages] == [600, 400, 200]
+    assert [stage.iterations for stage in fewer.stages] == [6, 4, 2]
+    assert fewer.windows == 7
+    assert changed(plan, {"iterations": 1200}) == plan
+    with pytest.raises(BadInput, match="iterations=0: give a whole number, 1 or more"):
+        changed(plan, {"iterations": 0})
+    with pytest.raises(BadInput, match="recipe: windows: expected at least 1, got 0"):
+        changed(plan, {"windows": 0})
+
+
+def test_every_field_of_a_recipe_can_be_given_beside_parts_of_the_system():
+    config = run_config("comotion", "short", 0, {"calibration": 3, "iterations": 9, "order": 1})
+    assert config.recipe.calibration == 3
+    assert sum(stage.iterations for stage in config.recipe.stages) == 9
+    assert config.system.order == 1

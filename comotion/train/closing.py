@@ -1,0 +1,47 @@
+"""After training: how well does it forecast what was held out, and what did it learn?"""
+
+import dataclasses
+
+from comotion.data import Trajectories, describe
+from comotion.errors import BadInput
+from comotion.predict import FittedModel
+from comotion.predict.findings import Findings, Skill
+from comotion.scoring.held_out import held_out_skill
+from comotion.train.folder import RunFolder
+from comotion.train.plan import Plan
+from comotion.train.progress import Watcher
+
+
+def close(
+    fitted: FittedModel, planned: Plan, folder: RunFolder | None, watcher: Watcher
+) -> FittedModel:
+    """The model with its findings, which are also written into the folder of the run as a page.
+
+    Ctrl-C leaves out what is not done yet.
+    """
+    try:
+        watcher.say("forecasting what was held out")
+        fitted = dataclasses.replace(fitted, findings=_findings(fitted, planned))
+        if folder is not None:
+            fitted.save(folder.model)
+            watcher.say("writing the report")
+            fitted.report(folder.report, _shown(planned), title=f"Report of {folder.path.name}")
+    except KeyboardInterrupt:
+        watcher.say("stopped; the model is whole, its report is not made")
+    return fitted
+
+
+def _findings(fitted: FittedModel, planned: Plan) -> Findings:
+    held_out = _shown(planned)
+    skill = Skill() if held_out is None else held_out_skill(fitted, held_out, planned.train)
+    try:
+        learned = fitted.law.headline
+    except BadInput:  # not every system has a law of pairs to be told
+        learned = ""
+    told = [" ".join(line.split()) for line in str(describe(planned.train)).splitlines()]
+    return Findings(skill, learned, (*told, *planned.sentences))
+
+
+def _shown(planned: Plan) -> Trajectories | None:
+    """As it was before it was packed, where it was taken from the data."""
+    return planned.valid if planned.held_out is None else planned.held_out

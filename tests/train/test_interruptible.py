@@ -1,0 +1,61 @@
+"""Ctrl-C is heard at any moment, also while nothing in Python is running."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from comotion.train.interruptible import LeftBehind, interruptible, is_work_left_behind
+
+
+def press_ctrl_c(after: float) -> None:
+    threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_work_runs_as_if_it_were_here():
+    assert interruptible(lambda: 7, threading.Event()) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0, threading.Event())
+
+
+def test_work_in_python_sees_the_interrupt_and_may_answer_it():
+    def count() -> str:
+        try:
+            while True:
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            return "kept"
+
+    press_ctrl_c(after=0.2)
+    assert interruptible(count, threading.Event()) == "kept"
+
+
+def test_work_that_hears_nothing_is_left_behind_within_three_seconds():
+    press_ctrl_c(after=0.2)
+    begun = time.monotonic()
+    with pytest.raises(LeftBehind):
+        interruptible(lambda: time.sleep(5), threading.Event())
+    assert time.monotonic() - begun < 3.2
+    assert is_work_left_behind()
+    time.sleep(3.5)
+    assert not is_work_left_behind()
+
+
+def test_work_that_has_heard_may_take_its_time_until_it_is_asked_again():
+    heard, times = threading.Event(), []
+
+    def tidy() -> int:
+        while True:
+            try:
+                while True:
+                    time.sleep(0.01)
+                    if len(times) == 1 and time.monotonic() - times[0] > 3:
+                        return len(times)
+            except KeyboardInterrupt:
+                heard.set()
+                times.append(time.monotonic())
+
+    press_ctrl_c(after=0.2)
+    assert interruptible(tidy, heard) == 1
