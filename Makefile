@@ -2,15 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint package clean
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+.venv/.installed: .venv/.base
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: .venv/.installed ## simulate, fit, forecast, score, draw: about two minutes on two cores
+demo: .venv/.base ## simulate, fit, forecast, score, draw: about two minutes on two cores
 	$(BIN)/comotion demo --out runs/demo
 
 test: .venv/.installed ## the whole test suite
@@ -21,6 +25,9 @@ lint: .venv/.installed ## style, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+
+package: .venv/.installed ## build, check and install the package into an empty environment
+	$(BIN)/python -m pytest -m slow tests/test_package.py
 
 clean:
 	rm -rf .venv runs build dist

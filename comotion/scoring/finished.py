@@ -49,11 +49,13 @@ def origins_of(forecast: "xr.Dataset", data: Trajectories) -> Origins:
     before = past[:, None] - seen + np.arange(seen)
     index = np.concatenate([before, frames], axis=1)
     known = np.concatenate([np.ones_like(before, bool), known], axis=1)
+    if not (slots >= 0).any():
+        raise BadInput("No object of the forecast is in the data; check their names.")
     windows = _windows(data, sequence, slots, index, known, asked)
     present = np.all(windows.present[..., : windows.spatial or None], axis=-1)
     counts = present[:, seen - 1] & present[:, seen:].any(axis=1)
     if not counts.any():
-        raise BadInput("No object of the forecast is in the data at its times; check their names.")
+        raise BadInput("No object of the forecast is in the data at its times.")
     return Origins(windows, counts, seen, sequence, past - 1)
 
 

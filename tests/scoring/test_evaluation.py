@@ -121,7 +121,7 @@ def test_the_frames_and_objects_of_a_forecast_are_found_by_their_times_and_names
     with pytest.raises(BadInput, match="The data have no sequence '0' of the forecast"):
         evaluate(whole, others)
     strangers = dataclasses.replace(data, object_names=(("a", "b"),) * 6)
-    with pytest.raises(BadInput, match="No object of the forecast is in the data at its times"):
+    with pytest.raises(BadInput, match="No object of the forecast is in the data; check"):
         evaluate(whole, strangers)
 
 
