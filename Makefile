@@ -1,17 +1,18 @@
 # `make demo` and `make test` need nothing but Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
+CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('constraints-3.13.txt' if sys.version_info >= (3, 12) else 'constraints.txt')")
 
 .PHONY: demo test lint package clean
 
-.venv/.base: pyproject.toml constraints.txt
+.venv/.base: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable .
 	touch $@
 
 .venv/.installed: .venv/.base
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev]'
 	touch $@
 
 demo: .venv/.base ## simulate, fit, forecast, score, draw: about two minutes on two cores

@@ -35,7 +35,7 @@ QUICK_DATA: dict[str, Any] = DEMO_DATA | {"sequences": 18, "frames": 30}
 QUICK_DRAWS = 10
 
 MARKER = ".comotion-demo"
-RUN = ("config.toml", "metrics.jsonl", "checkpoint", "model.safetensors")
+RUN = ("config.toml", "data.toml", "metrics.jsonl", "checkpoint", "model.safetensors")
 RESULTS = ("test.csv", "scores.json", "forecast.png", "calibration.png", "lead.png")
 RESULTS += ("alone.png", "interaction.png", "forecast.gif", "report.html")
 

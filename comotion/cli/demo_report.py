@@ -7,6 +7,7 @@ from typing import Any
 import xarray as xr
 
 from comotion import __version__, report
+from comotion.cli.demo_sentence import sentence
 from comotion.config import to_dict
 from comotion.data import Trajectories
 from comotion.predict import FittedModel, fields
@@ -47,6 +48,7 @@ def write_report(
     report.write_page(
         out / "report.html",
         title="Three bouncing balls",
+        summary=sentence(fitted, scores),
         scores=scores,
         figures={caption: out / name for name, caption in CAPTIONS.items()},
         details=_details(fitted, forecast, scene),

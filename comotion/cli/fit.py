@@ -50,6 +50,8 @@ class Options(ReadingOptions):
     """how to train: minutes, or the published 50 000 iterations"""
     iterations: Annotated[int | None, arg(metavar="NUMBER", help_behavior_hint="")] = None
     """training steps in all (default: the recipe's)"""
+    effort: Literal["quick", "best"] = "quick"
+    """best takes three times as many steps"""
     time_limit: Annotated[float | None, arg(metavar="SECONDS", help_behavior_hint="")] = None
     """take no further training step after this time"""
     config: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -126,6 +128,8 @@ def _settings(options: Options, out: Path) -> dict[str, Any]:
     parts = dict(parse_part(text) for text in options.parts)
     if options.iterations is not None:
         parts["iterations"] = options.iterations
+    if options.effort == "best":
+        parts["effort"] = "best"
     file = _config_file(options, out)
     if file is None:
         from comotion.systems import DEFAULT

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from html import escape
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
@@ -216,6 +217,11 @@ class Trajectories:
         P, N, A, _ = self.values.shape
         names = ", ".join(self.features)
         return f"Trajectories({P} sequences, up to {N} frames, up to {A} objects, {names})"
+
+    def _repr_html_(self) -> str:
+        from comotion.data.describe import describe
+
+        return f"<b>{escape(repr(self))}</b><pre>{escape(str(describe(self)))}</pre>"
 
 
 def _recordings() -> ModuleType:

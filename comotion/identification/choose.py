@@ -8,7 +8,7 @@ from comotion.config import Recipe, Stage
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
 from comotion.identification.structures import NULL, Structure, beside, rounds
-from comotion.identification.verdict import Identification, Trial, gain_over
+from comotion.identification.verdict import STOPPED, Identification, Trial, gain_over
 from comotion.scoring import Evaluation
 from comotion.scoring.at_origins import evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
@@ -24,7 +24,7 @@ MOST_ORIGINS = 200
 DRAWS = 50
 
 
-def _silently(sentence: str) -> None:
+def silently(sentence: str) -> None:
     pass
 
 
@@ -37,7 +37,7 @@ def identify(
     effort: Effort = "quick",
     time_limit: float | None = None,
     seed: int = 0,
-    say: Callable[[str], None] = _silently,
+    say: Callable[[str], None] = silently,
 ) -> Identification:
     """Which laws do these objects obey, if any? Printed, the answer is a table with sentences.
 
@@ -65,16 +65,20 @@ def identify(
     until = float("inf") if time_limit is None else time.monotonic() + time_limit
     run = _Run(train, held_out, origins, protocol, effort, seed, say)
     best = run.trial(NULL, None)
-    trials, skipped = [best], {}
+    trials, skipped, stopped = [best], {}, False
     objects = train.values.shape[2]
     for structures in rounds(objects):
         tried = []
         for addition in structures:
             structure = beside(best.structure, addition, objects)
-            if time.monotonic() > until:
-                skipped[structure.name] = "the time limit was reached"
+            if stopped or time.monotonic() > until:
+                skipped[structure.name] = STOPPED if stopped else "the time limit was reached"
                 continue
-            tried.append(run.trial(structure, best.evaluation))
+            try:
+                tried.append(run.trial(structure, best.evaluation))
+            except KeyboardInterrupt:  # what was found before is an answer, too
+                stopped = True
+                skipped[structure.name] = STOPPED
         trials += tried
         better = [trial for trial in tried if trial.helps]
         best = min(better, key=lambda trial: trial.crps, default=best)
@@ -106,6 +110,7 @@ class _Run:
             recipe=score_recipe(self.protocol.horizon, STEPS[self.effort]),
             seed=self.seed,
             progress=False,
+            on_interrupt="raise",
             encoder_frames=self.protocol.seen,
             **structure.parts,
         )

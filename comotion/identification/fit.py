@@ -1,10 +1,13 @@
 """Fit without saying what: the structure is identified first."""
 
+import sys
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from comotion.config import SystemConfig
-from comotion.identification.choose import STEPS, Effort, identify, score_recipe
+from comotion.config import SystemConfig, read_toml
+from comotion.identification.choose import STEPS, Effort, identify, score_recipe, silently
 from comotion.predict import FittedModel
 from comotion.train import fit as fit_system
 
@@ -25,12 +28,14 @@ def fit(
     `inducing_pair=100`). With `out`, the run is kept in a folder, and `resume=True` continues an
     interrupted one. Ctrl-C stops early and returns what was learned so far.
 
-    Rarely needed: `effort` "best" is for the search; after `time_limit` seconds nothing new is
-    tried and no further step is taken; `valid`,
-    `hold_out`, `recipe`, `seed`, `out`, `resume`, `overwrite`, `progress` and `watcher` for the
-    training; with `report=False` forecasts of what was held out are not scored afterwards.
+    Rarely needed: `effort` "best" takes three times as many steps; after `time_limit` seconds
+    nothing new is tried and no further step is taken; `valid`, `hold_out`, `recipe`, `seed`,
+    `overwrite`, `progress` and `watcher` are those of `comotion.train.fit`; with `report=False`
+    forecasts of what was held out are not scored afterwards.
     """
-    begun = time.monotonic()
+    begun, talks = time.monotonic(), options.get("progress") is not False
+    if system is None and options.get("resume"):
+        system, options = _as_begun(options)
     if system is None and not _says_what(options):
         found = identify(
             train,
@@ -38,19 +43,41 @@ def fit(
             effort=effort,
             time_limit=time_limit,
             seed=options.get("seed", 0),
+            say=partial(print, file=sys.stderr, flush=True) if talks else silently,
         )
-        print(found)
+        if talks:
+            print(found)
+        if found.was_stopped:
+            return _kept(found.model, options.get("out"))
         chosen = found.model.config
         horizon = chosen.recipe.stages[-1].horizon
         options["recipe"] = score_recipe(horizon, STEPS["best"])
         system = chosen.system
+    elif effort != "quick":
+        options["effort"] = effort
     named = {} if system is None else {"system": system}
     if time_limit is not None:  # what the search has left of it
         options["time_limit"] = max(time_limit - (time.monotonic() - begun), 1.0)
     fitted = fit_system(train, **named, **{"report": True, **options})
-    if options.get("progress") is not False and fitted.findings.skill.lead:
+    if talks and fitted.findings.skill.lead:
         print(fitted.findings)
     return fitted
+
+
+def _as_begun(options: dict[str, Any]) -> tuple[SystemConfig | None, dict[str, Any]]:
+    """A run that is resumed has its own system, recipe and seed; what is given must agree."""
+    file = Path(options.get("out") or ".") / "config.toml"
+    if not file.is_file():
+        return None, options
+    config = read_toml(file)
+    return config.system, {"recipe": config.recipe, "seed": config.seed} | options
+
+
+def _kept(model: FittedModel, out: str | Path | None) -> FittedModel:
+    """The best structure of a search that was stopped, as it was tried."""
+    if out is not None:
+        model.save(Path(out) / "model.safetensors")
+    return model
 
 
 def _says_what(options: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from comotion.scoring import Evaluation
 from comotion.scoring.resampling import Interval, paired_skill
 
 STRAIGHT_LINE = "constant velocity"
+STOPPED = "stopped by Ctrl-C"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,10 @@ class Identification:
     @property
     def model(self) -> FittedModel:
         return self.chosen.model
+
+    @property
+    def was_stopped(self) -> bool:
+        return STOPPED in self.skipped.values()
 
     @property
     def beats_straight_line(self) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -53,6 +53,7 @@ def fit(
     resume: bool = False,
     overwrite: bool = False,
     report: bool = False,
+    on_interrupt: Literal["keep", "raise"] = "keep",
     progress: bool | None = None,
     watcher: Watcher | None = None,
     **parts: Any,
@@ -74,6 +75,7 @@ def fit(
     Rarely needed: `progress` False says nothing meanwhile (otherwise there is a bar in a terminal
     and in a notebook, and a line every few seconds elsewhere);
     `valid` is never trained on, only watched and used to calibrate;
+    `on_interrupt` "raise" does not keep what was learned when Ctrl-C is pressed;
     `watcher` is told the figures beside the bar. After `jax.distributed.initialize`, every process
     makes the same call: all devices share the work, the first process writes the files.
     """
@@ -110,7 +112,10 @@ def fit(
         try:
             fitted = interruptible(work, so_far.heard)
         except LeftBehind:
-            fitted, report = so_far.rescued(), False
+            so_far.heard.set()
+            fitted = so_far.rescued()
+        if so_far.heard.is_set() and on_interrupt == "raise":
+            raise KeyboardInterrupt("stopped")
         if folder is not None:
             fitted.save(folder.model)
         if report and not so_far.heard.is_set() and jax.process_count() == 1:

@@ -13,6 +13,9 @@ def test_the_demo_leaves_model_scores_pictures_and_a_page(demo):
     assert {path.name for path in demo.iterdir()} == {MARKER, *RUN, *RESULTS}
     page = (demo / "report.html").read_text()
     assert page.count("<img ") == 6
+    summary = page[page.index('<p class="summary">') :]
+    assert summary.index("of the truth in the 90 % bands.") < summary.index("Scores")
+    assert "Learned: " in summary[: summary.index("</p>")]
     assert "<dt>system</dt><dd>comotion</dd>" in page
     with Image.open(demo / "forecast.gif") as animation:
         assert getattr(animation, "n_frames", 1) == 30

@@ -254,3 +254,11 @@ def test_xarray_carries_names_times_and_values(random_trajectories):
     first = dataset["values"].sel(sequence="run0", feature="x")
     np.testing.assert_array_equal(first, data.values[0, :, :, 0])
     np.testing.assert_array_equal(dataset["t"], data.times)
+
+
+def test_in_a_notebook_the_data_say_what_they_are():
+    data = Trajectories.from_arrays(np.zeros((2, 5, 3, 2)), features=("x", "a<b"))
+    shown = data._repr_html_()
+    assert repr(data).replace("<", "&lt;") in shown
+    assert "frames      5 in each sequence" in shown
+    assert "<b" not in shown.replace("<b>", "")

@@ -68,3 +68,33 @@ def test_too_few_data_to_hold_any_out_are_refused():
     few = cm.Trajectories.from_arrays(np.random.default_rng(0).normal(size=(1, 5, 2, 2)))
     with pytest.raises(cm.BadInput, match="without held-out data nothing can be said"):
         cm.identify(few)
+
+
+def test_ctrl_c_ends_the_search_and_keeps_the_best_so_far(monkeypatch, capsys, tmp_path):
+    real, calls = choose.fit, []
+
+    def stopped_later(*data, **options):
+        assert options["on_interrupt"] == "raise"
+        calls.append(options)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*data, **options)
+
+    monkeypatch.setattr(choose, "fit", stopped_later)
+    monkeypatch.setitem(choose.STEPS, "quick", 2)
+    data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
+    model = cm.fit(data, out=tmp_path / "run")
+    assert len(calls) == 2
+    told = capsys.readouterr()
+    assert "not tried: f_s of speed (stopped by Ctrl-C)" in told.out
+    assert "trying: no law" in told.err
+    assert repr(cm.load(tmp_path / "run")) == repr(model)
+
+
+def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):
+    data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
+    tiny = {"inducing_alone": 5, "inducing_pair": 5, "fourier_features": 4, "iterations": 2}
+    quiet = {"progress": False, "report": False, "out": tmp_path}
+    first = cm.fit(data, system="I-GPODE-S", seed=3, **tiny, **quiet)
+    again = cm.fit(data, resume=True, **quiet)
+    assert again.config == first.config

@@ -72,7 +72,11 @@ def test_iterations_are_shared_by_the_rounds_as_before_and_fields_are_checked():
     assert [stage.iterations for stage in plan.stages] == [600, 400, 200]
     assert [stage.iterations for stage in fewer.stages] == [6, 4, 2]
     assert fewer.windows == 7
-    assert changed(plan, {"iterations": 1200}) == plan
+    assert changed(plan, {"iterations": 1200}) == changed(plan, {}) == plan
+    best = changed(plan, {"effort": "best", "iterations": 12})
+    assert [stage.iterations for stage in best.stages] == [18, 12, 6]
+    with pytest.raises(BadInput, match="effort='huge': choose one of quick, best"):
+        changed(plan, {"effort": "huge"})
     with pytest.raises(BadInput, match="iterations=0: give a whole number, 1 or more"):
         changed(plan, {"iterations": 0})
     with pytest.raises(BadInput, match="recipe: windows: expected at least 1, got 0"):
