@@ -25,6 +25,21 @@ def test_every_command_in_the_readme_exists():
     assert used <= set(COMMANDS)
 
 
+def test_the_readme_is_short_and_its_pictures_exist():
+    assert len(README.split()) < 600
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", README)
+    assert len(pictures) >= 2
+    links = [link for link in re.findall(r"\]\((.*?)\)", README) if "://" not in link]
+    for place in (*pictures, *links):
+        assert (ROOT / place).is_file(), place
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_somewhere(page):
+    for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        assert "://" in link or (page.parent / link).exists(), link
+
+
 def test_every_make_target_in_the_readme_exists():
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert {"demo", "test"} <= set(re.findall(r"make (\w+)", README)) <= targets
@@ -48,7 +63,7 @@ def test_the_ten_lines_use_only_public_names_and_real_parts():
     )
     given = {str(keyword.arg): ast.unparse(keyword.value) for keyword in fit.keywords}
     for own in ("valid", "seed", "out"):
-        del given[own]
+        given.pop(own, None)
     parts = {name: ast.literal_eval(value) for name, value in given.items()}
     comotion.system(parts.pop("system", DEFAULT), **parts)
 

@@ -3,25 +3,23 @@
 import dataclasses
 
 from comotion.data import Trajectories
-from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.findings import Rival, Skill
 from comotion.scoring.at_origins import default_protocol, evaluate
 from comotion.scoring.evaluation import Evaluation
+from comotion.scoring.references import AbstractReference
 
 ORIGINS, DRAWS = 100, 50
 
 
-def held_out_skill(fitted: FittedModel, held_out: Trajectories, train: Trajectories) -> Skill:
-    """At rolling origins, beside references fitted to `train`; empty where there are too few
-    frames for a forecast."""
-    protocol = default_protocol(fitted, held_out)
+def held_out_skill(
+    fitted: FittedModel | AbstractReference, held_out: Trajectories, train: Trajectories
+) -> Skill:
+    """At rolling origins, beside references fitted to `train`, as far ahead as both are long."""
+    shorter = min(held_out, train, key=lambda data: int(data.lengths.max()))
+    protocol = default_protocol(fitted, shorter)
     protocol = dataclasses.replace(protocol, most_origins=ORIGINS)
-    try:
-        found = evaluate(fitted, held_out, train=train, protocol=protocol, draws=DRAWS)
-    except BadInput:
-        return Skill()
-    return skill_of(found)
+    return skill_of(evaluate(fitted, held_out, train=train, protocol=protocol, draws=DRAWS))
 
 
 def skill_of(found: Evaluation) -> Skill:

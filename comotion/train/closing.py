@@ -21,7 +21,8 @@ def close(
     """
     try:
         watcher.say("forecasting what was held out")
-        fitted = dataclasses.replace(fitted, findings=_findings(fitted, planned))
+        skill = _skill(fitted, planned, watcher)
+        fitted = dataclasses.replace(fitted, findings=_findings(fitted, planned, skill))
         if folder is not None:
             fitted.save(folder.model)
             watcher.say("writing the report")
@@ -31,9 +32,18 @@ def close(
     return fitted
 
 
-def _findings(fitted: FittedModel, planned: Plan) -> Findings:
+def _skill(fitted: FittedModel, planned: Plan, watcher: Watcher) -> Skill:
     held_out = _shown(planned)
-    skill = Skill() if held_out is None else held_out_skill(fitted, held_out, planned.train)
+    if held_out is None:
+        return Skill()
+    try:
+        return held_out_skill(fitted, held_out, planned.train)
+    except BadInput as error:  # too few frames for a forecast, or nobody stays long enough
+        watcher.say(f"what was held out cannot be scored: {error}")
+        return Skill()
+
+
+def _findings(fitted: FittedModel, planned: Plan, skill: Skill) -> Findings:
     try:
         learned = fitted.law.headline
     except BadInput:  # not every system has a law of pairs to be told
