@@ -129,5 +129,5 @@ def _scatter(speeds: Speeds, restitution: Numbers) -> float:
     left = speeds.after - restitution * speeds.before
     expected = speeds.after_variance + restitution**2 * speeds.before_variance
     ratio = (1.4826 * float(np.median(np.abs(left) / np.sqrt(expected)))) ** 2
-    excess = (ratio - 1) * float(np.median(expected / speeds.before**2))
+    excess = (ratio - 1) * float(np.median(expected)) / _away(np.median(speeds.before**2))
     return float(min(np.sqrt(excess), MOST_SCATTER)) if ratio > CLEAR_SCATTER else 0.0

@@ -84,7 +84,7 @@ class Bouncing(AbstractIntegrator):
 
 def rounds_for(objects: int) -> int:
     """Enough for a step in which most objects meet something."""
-    return 4 + objects // 2
+    return 3 + objects // 2
 
 
 def drift(

@@ -31,7 +31,7 @@ from comotion.systems import check_data
 if TYPE_CHECKING:
     import xarray as xr
 
-MANY, MOVES = 1, 72
+MANY, MOVES = 1, 60
 """Candidates and moves of a start where a collision may be among the frames seen."""
 Draws = Float[np.ndarray, "L P T A O"]
 

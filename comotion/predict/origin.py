@@ -4,8 +4,9 @@ An encoder believes what calm motion through the first frames would say; a colli
 makes it wrong. A forecast therefore draws a few candidates, follows each of them through those
 frames under the drawn law and takes one by its importance weight. Where the law knows hard
 contacts that is not enough: a chain of Metropolis-Hastings moves takes its place. Half of them
-propose a new state of one object from straight lines through its first 1, 2, … frames, one of
-which ended before the collision; the others are small steps.
+propose new states from straight lines through the first 1, 2, … frames, one of which ended before
+the collision: of all objects at once, then of one, or of two that are near each other, since a
+collision bends the flights of both. The others are small steps.
 """
 
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ from comotion.observe import FirstEntries
 CANDIDATES = 4
 """Of an initial state, where nothing is hard."""
 STEP_SIZES = (1.0, 0.3, 0.1)
+TOGETHER = 6
+"""One of so many moves, the first ones, proposes all objects anew."""
+NEAR = 1e-2
+"""Squared distance in units of the scene below which pairs are alike near."""
 LOG_NEVER = -1e30
 States = Float[Array, "A D"]
 
@@ -37,31 +42,34 @@ class Proposals(eqx.Module):
     means: Float[Array, "*A n D"]
     factors: Float[Array, "*A n D D"]
     inverses: Float[Array, "*A n D D"]
+    log_volumes: Float[Array, "*A n"]
 
     def at(self, line: Int[Array, ""], noise: Float[Array, " D"]) -> Float[Array, " D"]:
         """Of one object."""
         return self.means[line] + self.factors[line] @ noise
 
-    def log_density(self, state: Float[Array, " D"]) -> Float[Array, ""]:
-        """Of one object, up to a constant."""
-        white = jnp.einsum("nij,nj->ni", self.inverses, state[None] - self.means)
-        volume = jnp.sum(jnp.log(jnp.diagonal(self.factors, axis1=-2, axis2=-1)), axis=-1)
-        return jax.nn.logsumexp(-0.5 * jnp.sum(white**2, axis=-1) - volume)
+    def log_densities(self, states: Float[Array, "A D"]) -> Float[Array, "A n"]:
+        """Of each object under each of its lines, up to a constant."""
+        away = states[:, None] - self.means
+        # Products written out: a batch of tiny matrix products is slower.
+        white = jnp.sum(self.inverses * away[..., None, :], axis=-1)
+        return -0.5 * jnp.sum(white**2, axis=-1) - self.log_volumes
 
 
 class _Chain(eqx.Module):
     states: States
     log_target: Float[Array, ""]
+    log_lines: Float[Array, "A n"]
+    """of the states, under each line"""
 
 
 class _Chances(eqx.Module):
     """What moves need that does not depend on where the chain is."""
 
-    who: Int[Array, "*K"]
+    who: Bool[Array, "*K A"]
     is_anew: Bool[Array, "*K"]
-    anew: Float[Array, "*K D"]
-    log_anew: Float[Array, "*K"]
-    shift: Float[Array, "*K D"]
+    anew: Float[Array, "*K A D"]
+    shift: Float[Array, "*K A D"]
     log_luck: Float[Array, "*K"]
 
 
@@ -94,7 +102,8 @@ class Search:
             return _moved(chain, target, proposals, chance), None
 
         # From where nothing is possible yet, so that the first state that is gets taken.
-        first = _Chain(states, jnp.full((), 2 * LOG_NEVER, states.dtype))
+        nowhere = jnp.full((), 2 * LOG_NEVER, states.dtype)
+        first = _Chain(states, nowhere, proposals.log_densities(states))
         chain = jax.lax.scan(move, first, chances)[0]
         return Start(jnp.where(window.entry[:, None] > 0, states, chain.states), properties)
 
@@ -118,41 +127,55 @@ class Search:
 
 
 def _chances(proposals: Proposals, moves: int, *, key: Key) -> _Chances:
-    """Objects take turns. First all are proposed anew, then every other time."""
-    key_line, key_noise, key_size, key_shift, key_luck = jax.random.split(key, 5)
+    """First all objects are proposed anew, then by turns one anew, one a little, two anew, …"""
+    key_who, key_line, key_noise, key_size, key_luck = jax.random.split(key, 5)
     objects, lines, entries = proposals.means.shape
     dtype, order = proposals.means.dtype, jnp.arange(moves)
-    early = order < moves // 3
-    who = jnp.where(early, order, order // 2) % objects
+    together = order < moves // TOGETHER
+    who = _groups(proposals.means[:, -1], order, key=key_who) | together[:, None]
     line = jax.random.randint(key_line, (moves,), 0, lines)
-    noise, shift = (
-        standard_normal((moves, entries), dtype, key=key) for key in (key_noise, key_shift)
-    )
-    size = jax.random.choice(key_size, jnp.asarray(STEP_SIZES, dtype), (moves, 1))
-    theirs = jax.tree.map(lambda leaf: leaf[who], proposals)
-    anew = jax.vmap(Proposals.at)(theirs, line, noise)
+    noise = standard_normal((moves, objects, entries), dtype, key=key_noise)
+    size = jax.random.choice(key_size, jnp.asarray(STEP_SIZES, dtype), (moves,))
+    everyone = jax.vmap(Proposals.at, in_axes=(0, None, 0))
     return _Chances(
         who=who,
-        is_anew=early | (order % 2 == 0),
-        anew=anew,
-        log_anew=jax.vmap(Proposals.log_density)(theirs, anew),
-        shift=jnp.einsum("kij,kj->ki", theirs.factors[:, -1], size * shift),
+        is_anew=together | (order % 2 == 0),
+        anew=jax.vmap(everyone, in_axes=(None, 0, 0))(proposals, line, noise),
+        shift=jnp.einsum("k,aij,kaj->kai", size, proposals.factors[:, -1], noise),
         log_luck=jnp.log(jax.random.uniform(key_luck, (moves,), dtype)),
     )
 
 
+def _groups(states: States, order: Int[Array, " K"], *, key: Key) -> Bool[Array, "K A"]:
+    """Objects take turns; in every fourth move one that is likely to be near comes along."""
+    objects = states.shape[0]
+    leader = jax.nn.one_hot((order // 2) % objects, objects, dtype=bool)
+    if objects == 1:
+        return leader
+    square = jnp.sum((states[:, None] - states[None]) ** 2, axis=-1)
+    # A speed differs less than a place does, so states may stand for places here.
+    nearness = jnp.where(jnp.eye(objects, dtype=bool), -jnp.inf, -jnp.log(square + NEAR))
+    partner = jax.random.categorical(key, nearness[(order // 2) % objects], axis=-1)
+    joins = (order % 4 == 2)[:, None]
+    return leader | (joins & jax.nn.one_hot(partner, objects, dtype=bool))
+
+
 def _moved(chain: _Chain, target: "_Target", proposals: Proposals, chance: _Chances) -> _Chain:
-    """One object's state proposed anew or changed a little, and kept if that is likely enough."""
-    now = chain.states[chance.who]
-    of_who = jax.tree.map(lambda leaf: leaf[chance.who], proposals)
-    back = jnp.where(chance.is_anew, chance.log_anew - of_who.log_density(now), 0.0)
-    proposed = jnp.where(chance.is_anew, chance.anew, now + chance.shift)
-    states = chain.states.at[chance.who].set(proposed)
+    """Some states proposed anew or changed a little, and kept if that is likely enough."""
+    proposed = jnp.where(chance.is_anew, chance.anew, chain.states + chance.shift)
+    states = jnp.where(chance.who[:, None], proposed, chain.states)
+    log_lines = proposals.log_densities(states)
+
+    def log_proposal(log_lines: Float[Array, "A n"]) -> Float[Array, ""]:
+        """All that move take the same line."""
+        return jax.nn.logsumexp(jnp.sum(jnp.where(chance.who[:, None], log_lines, 0.0), axis=0))
+
+    back = log_proposal(log_lines) - log_proposal(chain.log_lines)
+    back = jnp.where(chance.is_anew, back, 0.0)
     log_target = target(states)
     taken = chance.log_luck + back < log_target - chain.log_target
-    return _Chain(
-        jnp.where(taken, states, chain.states), jnp.where(taken, log_target, chain.log_target)
-    )
+    moved = _Chain(states, log_target, log_lines)
+    return jax.tree.map(lambda new, old: jnp.where(taken, new, old), moved, chain)
 
 
 class _Target(eqx.Module):
@@ -197,7 +220,8 @@ def _with_inverses(means: Float[Array, "A n D"], factors: Float[Array, "A n D D"
     wide = factors.astype(EXACT)
     identity = jnp.broadcast_to(jnp.eye(factors.shape[-1], dtype=EXACT), factors.shape)
     inverses = jax.scipy.linalg.solve_triangular(wide, identity, lower=True)
-    return Proposals(means, factors, inverses.astype(factors.dtype))
+    volumes = jnp.sum(jnp.log(jnp.diagonal(factors, axis1=-2, axis2=-1)), axis=-1)
+    return Proposals(means, factors, inverses.astype(factors.dtype), volumes)
 
 
 def _lines(

@@ -138,6 +138,27 @@ def test_chains_find_the_flight_before_a_collision_among_the_frames(model):
     assert np.all(found[:, 2] > 0.7)
 
 
+def test_chains_find_both_flights_before_two_objects_collide(model):
+    """With exact frames a chain that moves one object at a time never leaves the wrong lines."""
+    t, exact = TIMES[None, :, None], 1e-4
+    way = 0.5 - np.abs(0.7 - t) + 0.1  # nearest, at a distance of one, at time .7
+    x = np.concatenate([-(1.1 - way), 1.1 - way], axis=2)
+    v = np.where(t < 0.7, 1.0, -1.0) * np.array([1.0, -1.0])
+    values = np.stack([x, 0 * x, v, 0 * v], axis=-1)
+    noisy = values + exact * np.random.default_rng(1).normal(size=values.shape)
+    field = Walled(contact_law(Parts(2, radii=[0.5])).draw(key=KEY))
+    noise = jnp.full(4, 2 * np.log(exact), jnp.float32)
+    sure = eqx.tree_at(lambda m: m.observation.log_noise_variance, model, noise)
+    excerpt = excerpt_of(Trajectories.from_arrays(noisy, TIMES))
+    beliefs = sure.encode(excerpt)
+
+    def draw(key):
+        return Search(1, FRAMES, 60).draw_start(sure, field, beliefs, excerpt, key=key).initial
+
+    found = np.asarray(jax.jit(jax.vmap(draw))(jax.random.split(KEY, 200)))
+    assert np.abs(found - values[0, 0]).max() < 10 * exact
+
+
 @pytest.mark.parametrize(("candidates", "moves"), [(8, 0), (1, 20)])
 def test_who_enters_later_keeps_the_draw_of_the_belief(model, data, candidates, moves):
     absent = np.zeros((1, len(TIMES), 2, 1), bool)
