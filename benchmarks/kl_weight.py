@@ -23,6 +23,7 @@ from comotion.train import recipe, step
 SEEDS = (0, 1, 2)
 FRAMES, STEPS, WINDOWS = 60, 150, 48
 PARTS = {"inducing_alone": 30, "inducing_pair": 50, "fourier_features": 48, "alone": "mirror"}
+PARTS |= {"contacts": "off"}
 
 
 def judged(fitted: cm.FittedModel, valid: cm.Trajectories) -> dict[str, float]:

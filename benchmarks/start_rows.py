@@ -24,7 +24,7 @@ from comotion.train import recipe
 from comotion.train.fit import prepare, run_config
 
 SEEDS = (0, 1, 2)
-PARTS = {"inducing_alone": 30, "inducing_pair": 50, "alone": "mirror"}
+PARTS = {"inducing_alone": 30, "inducing_pair": 50, "alone": "mirror", "contacts": "off"}
 
 
 def rate_errors(fitted: cm.FittedModel, valid: cm.Trajectories) -> dict[str, float]:

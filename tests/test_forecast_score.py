@@ -104,6 +104,7 @@ def test_an_encoder_of_first_frames_may_forecast_from_the_last_ones(balls_model)
 def balls_model():
     data = cm.simulate.bouncing_balls(sequences=4, frames=12, seed=0)
     small: dict[str, Any] = {"inducing_alone": 4, "inducing_pair": 4, "fourier_features": 4}
+    small |= {"contacts": "off"}
     recipe = Recipe(stages=(Stage(4, 2, 1e-2),), windows=2)
     return cm.fit(
         data, system="comotion", recipe=recipe, progress=False, hold_out=0.0, **small

@@ -10,7 +10,7 @@ from comotion import __version__, report
 from comotion.cli.demo_sentence import sentence
 from comotion.config import to_dict
 from comotion.data import Trajectories
-from comotion.predict import FittedModel, fields
+from comotion.predict import FittedModel
 from comotion.reproduce.conventions import Scores, calibration_curve
 from comotion.systems import system
 
@@ -19,8 +19,8 @@ CAPTIONS = {
     "forecast.png": "Truth and forecast of one sequence, with 50 % and 95 % bands",
     "lead.png": "Scores by lead time, beside climatology and constant velocity",
     "calibration.png": "How often the bands hold the truth",
-    "alone.png": "The learned law of a ball by itself, moving to the right: the walls push back",
-    "interaction.png": "What the learned law says a ball does to another, closing in on it",
+    "alone.png": "The learned law of a ball by itself",
+    "interaction.png": "What the learned law says a ball does to another",
 }
 EXPLORED = 30
 
@@ -34,17 +34,18 @@ def write_report(
     scene: Mapping[str, Any],
 ) -> None:
     """Pictures, an animation, and one page that shows them all."""
-    learned, draws = fields(fitted), min(EXPLORED, forecast.sizes["draw"])
+    draws = min(EXPLORED, forecast.sizes["draw"])
+    alone, interaction = fitted.law.plot()
     pictures = {
         "forecast.png": report.forecast_figure(forecast, test),
         "lead.png": report.lead_figure(scores),
         "calibration.png": report.calibration_figure(calibration_curve(forecast, test)),
-        "alone.png": report.independent_field_figure(learned),
-        "interaction.png": report.interaction_field_figure(learned),
+        "alone.png": alone,
+        "interaction.png": interaction,
     }
     for name, figure in pictures.items():
         (out / name).write_bytes(report.figure_png(figure))
-    report.animate(forecast, test, path=out / "forecast.gif")
+    report.animate(forecast, test, path=out / "forecast.gif", outline=fitted.outline)
     report.write_page(
         out / "report.html",
         title="Three bouncing balls",

@@ -4,6 +4,7 @@ from comotion.contacts.bounce import Bounce, BounceLaw, Scatter
 from comotion.contacts.describe import describe_contacts
 from comotion.contacts.law import ContactLaw, Contacts, PlaneLaw, SphereLaw
 from comotion.contacts.make import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
+from comotion.contacts.outline import Outline, outline
 from comotion.contacts.posterior import Gaussian, gaussian
 from comotion.contacts.shape import ContactShape, blank_law, contact_shape
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
@@ -16,6 +17,7 @@ __all__ = [
     "ContactShape",
     "Contacts",
     "Gaussian",
+    "Outline",
     "Parts",
     "Plane",
     "PlaneLaw",
@@ -31,5 +33,6 @@ __all__ = [
     "contact_shape",
     "describe_contacts",
     "gaussian",
+    "outline",
     "polygon",
 ]

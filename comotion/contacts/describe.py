@@ -6,15 +6,17 @@ from comotion.contacts.bounce import BounceLaw
 from comotion.contacts.law import ContactLaw
 from comotion.contacts.posterior import Gaussian
 
+ACROSS_AN_AXIS = 0.999
+
 
 def describe_contacts(law: ContactLaw, shift: np.ndarray, length: float, time: float) -> str:
     """`shift` and `length` take positions of the law to those of the data, `time` its speeds."""
     parts = []
     if law.radii.mean.size:
         parts.append(_pairs(law, length, time))
-    parts += _walls(law, np.asarray(shift, float), length)
-    if len(law.planes.anchors) or len(law.spheres.sides):
-        parts.append(f"walls: {_restitution(law.wall, length / time)}")
+    walls = _walls(law, np.asarray(shift, float), length)
+    if walls:
+        parts.append(f"{'; '.join(walls)}, {_restitution(law.wall, length / time)}")
     return "; ".join(parts)
 
 
@@ -41,13 +43,7 @@ def _restitution(bounce: BounceLaw, speed: float) -> str:
 
 
 def _walls(law: ContactLaw, shift: np.ndarray, length: float) -> list[str]:
-    said = []
-    anchors = np.asarray(law.planes.anchors, float) * length + shift
-    for anchor, normal, sd in zip(
-        anchors, np.asarray(law.planes.normals, float), law.planes.moved.sd, strict=True
-    ):
-        offset = _number(float(anchor @ normal), float(sd[0]) * length)
-        said.append(f"wall at {offset} towards ({', '.join(f'{n:.2f}' for n in normal + 0.0)})")
+    said = _planes(law, shift, length)
     shapes, sds = np.asarray(law.spheres.shapes.mean, float), law.spheres.shapes.sd
     for shape, sd, side in zip(shapes, sds, law.spheres.sides, strict=True):
         centre = ", ".join(f"{c:.3g}" for c in shape[:-1] * length + shift)
@@ -58,10 +54,31 @@ def _walls(law: ContactLaw, shift: np.ndarray, length: float) -> list[str]:
     return said
 
 
+def _planes(law: ContactLaw, shift: np.ndarray, length: float) -> list[str]:
+    """Walls across an axis together, by where they cut it; the others by their normal."""
+    across: dict[str, list[tuple[float, float]]] = {}
+    leaning = []
+    anchors, normals = np.asarray(law.planes.anchors, float), np.asarray(law.planes.normals, float)
+    offsets = ((anchors * length + shift) * normals).sum(axis=1)
+    sds = np.asarray(law.planes.moved.sd, float)[:, 0] * length
+    for offset, normal, sd in zip(offsets, normals, sds, strict=True):
+        axis = int(np.abs(normal).argmax())
+        if abs(normal[axis]) > ACROSS_AN_AXIS:
+            across.setdefault("xyz"[axis], []).append((offset * np.sign(normal[axis]), sd))
+        else:
+            towards = ", ".join(f"{n:.2f}" for n in normal + 0.0)
+            leaning.append(f"wall at {_number(offset, sd)} towards ({towards})")
+    places = [
+        f"{axis} = {' and '.join(_number(*place) for place in sorted(across[axis]))}"
+        for axis in sorted(across)
+    ]
+    return [*([f"walls at {', '.join(places)}"] if places else []), *leaning]
+
+
 def _number(value: object, sd: object) -> str:
     """As many digits as are known."""
     mean, spread = float(value), float(sd)  # type: ignore[arg-type]
-    if spread == 0:
-        return f"{mean:.3g}"
-    digits = min(max(0, 1 - int(np.floor(np.log10(spread)))), 6)
+    if spread < 1e-6 * max(abs(mean), 1e-30):
+        return f"{mean:.6g}"
+    digits = max(0, -int(np.floor(np.log10(spread))))
     return f"{mean:.{digits}f} ± {spread:.{digits}f}"

@@ -71,7 +71,7 @@ class InteractingField(AbstractField):
         return self.contacts
 
     def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]:
-        if self.contacts is not None and self.contacts.only:
+        if self._only_contacts:
             nothing = jnp.zeros_like(states[:, self.layout.velocity])
             return complete_rates(nothing, states, scene.active, self.layout, self.order)
         actors = scene.actors(states)
@@ -80,14 +80,21 @@ class InteractingField(AbstractField):
         learned = self.accumulation(self._messages(own, actors, neighbours))
         return complete_rates(learned, states, scene.active, self.layout, self.order)
 
+    @property
+    def _only_contacts(self) -> bool:
+        """Then f_s and f_b have learned nothing, and are nothing."""
+        return self.contacts is not None and self.contacts.only
+
     def independent(self, actors: Actor) -> Float[Array, "A R"]:
         """The rates f_s gives each object by itself."""
-        return self.alone_coordinates.ask(self.alone, actors)
+        own = self.alone_coordinates.ask(self.alone, actors)
+        return jnp.zeros_like(own) if self._only_contacts else own
 
     def interaction(self, actors: Actor, others: Actor) -> Float[Array, "B R"]:
         """The rates f_b gives each actor for the other beside it."""
         inputs = jax.vmap(self.pair_coordinates.inputs)(actors, others)
-        return jax.vmap(self.pair_coordinates.rates)(self.pair(inputs), actors, others)
+        received = jax.vmap(self.pair_coordinates.rates)(self.pair(inputs), actors, others)
+        return jnp.zeros_like(received) if self._only_contacts else received
 
     def _messages(
         self, own: Float[Array, "A R"], actors: Actor, neighbours: Neighbours

@@ -104,10 +104,10 @@ def drift(
 
     flight = jax.lax.scan(one_round, flight, None, length=rounds)[0]
     over = jnp.min(_waits(contacts, flight, active), axis=0) < flight.left
-    x, v = flight.x + flight.left[None, None] * flight.v, flight.v
-    x, v = _hold_apart(contacts, x, v, active)
-    x, v = _slide(contacts, x, v, active)
-    return x, jnp.where(active[:, None], v, standing), over.astype(x.dtype)
+    end = flight.x + flight.left[None, None] * flight.v
+    end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active), active)
+    # Who is not there yet keeps the velocity it will enter with.
+    return end, jnp.where(active[:, None], moved, v), over.astype(x.dtype)
 
 
 @lru_cache

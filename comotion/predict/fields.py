@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from comotion._types import Key
 from comotion.backend.keys import key_for
+from comotion.contacts import Contacts
 from comotion.coordinates import Actor
 from comotion.dynamics import InteractingDynamics
 from comotion.errors import BadInput
@@ -38,7 +39,8 @@ def fields(
     on each other at `speed`, each at half of it: what bounces shows itself only to what moves.
     Properties are one unit of the model's scaling, everything else is at its mean. Functions of
     discrete time are shown as changes per frame. Draw k is the law of draw k of a forecast with
-    the same seed and number of draws.
+    the same seed and number of draws. Where the law knows hard contacts,
+    walls stand beside them, and `contact_distance` if all objects are of one size.
     """
     dynamics = _interacting(fitted)
     speed = typical_speed(fitted) if speed is None else float(speed)
@@ -46,8 +48,23 @@ def fields(
     asked = probes(fitted, dynamics.layout, resolution, speed)
     keys = jax.random.split(key_for("fields", seed), draws)
     drawn = _draw(dynamics, asked.lonely(), *asked.couples(), keys)
-    f_s, f_b = (asked.units.rates(np.asarray(values, np.float64)) for values in drawn)
-    return _dataset(fitted, dynamics, asked, f_s, f_b)
+    f_s, f_b = (asked.units.rates(np.asarray(values, np.float64)) for values in drawn[:2])
+    dataset = _dataset(fitted, dynamics, asked, f_s, f_b)
+    return dataset if drawn[2] is None else _with_contacts(dataset, fitted, drawn[2])
+
+
+def _with_contacts(dataset: "xr.Dataset", fitted: FittedModel, drawn: Contacts) -> "xr.Dataset":
+    """Walls and the distance of contact, as the pictures want them."""
+    outline = fitted.outline
+    assert outline is not None
+    shown = dataset.assign(
+        walls=(("wall", "end", "axis"), np.reshape(outline.segments, (-1, 2, 2))),
+        round_walls=(("round_wall", "circle"), np.reshape(outline.circles, (-1, 3))),
+    )
+    if drawn.radii.shape[1] == 1:
+        distances = 2 * np.asarray(drawn.radii, float)[:, 0] * float(fitted.scaling.scale[0])
+        shown = shown.assign(contact_distance=("draw", distances))
+    return shown.assign_attrs(contacts=fitted.contacts, only_contacts=int(drawn.only))
 
 
 def typical_speed(fitted: FittedModel) -> float:
@@ -93,11 +110,12 @@ def _check(draws: int, resolution: int, speed: float) -> None:
 @eqx.filter_jit
 def _draw(
     dynamics: InteractingDynamics, lonely: Actor, hearing: Actor, heard: Actor, keys: Array
-) -> tuple[Float[Array, "L B R"], Float[Array, "L E R"]]:
-    def one(key: Key) -> tuple[Float[Array, "B R"], Float[Array, "E R"]]:
+) -> tuple[Float[Array, "L B R"], Float[Array, "L E R"], Contacts | None]:
+    def one(key: Key) -> tuple[Float[Array, "B R"], Float[Array, "E R"], Contacts | None]:
         key_field, _, _ = jax.random.split(key, 3)  # as a forecast splits the key of a draw
         field = dynamics.draw(key=key_field)
-        return field.independent(lonely), field.interaction(hearing, heard)
+        own, received = field.independent(lonely), field.interaction(hearing, heard)
+        return own, received, field.hard_contacts
 
     return jax.lax.map(one, keys)
 

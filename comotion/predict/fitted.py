@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from comotion.backend.devices import one_thread_each
 from comotion.config import RunConfig
-from comotion.contacts import ContactLaw, describe_contacts
+from comotion.contacts import ContactLaw, Outline, describe_contacts, outline
 from comotion.data.reading import read
 from comotion.data.scaling import Scaling
 from comotion.data.summary import TrainingSummary
@@ -131,6 +131,14 @@ class FittedModel:
         return describe_contacts(
             law, shift[: law.spatial], float(scale[0]), float(self.scaling.time)
         )
+
+    @property
+    def outline(self) -> Outline | None:
+        """Learned walls and sizes as a picture shows them."""
+        law, scaling = self.contact_law, self.scaling
+        if law is None:
+            return None
+        return outline(law, np.asarray(scaling.shift)[: law.spatial], float(scaling.scale[0]))
 
     @property
     def system(self) -> str:

@@ -23,7 +23,7 @@ from comotion.predict.change import Change
 from comotion.predict.draws import draw_chunks
 from comotion.predict.fitted import FittedModel
 from comotion.predict.forecast import DIMENSIONS, Forecast, indexed
-from comotion.predict.origin import CANDIDATES, Search
+from comotion.predict.origin import CANDIDATES, MOVES, Search
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
 from comotion.predict.times import Plan, plan_forecast
 from comotion.systems import check_data
@@ -31,8 +31,6 @@ from comotion.systems import check_data
 if TYPE_CHECKING:
     import xarray as xr
 
-MANY, MOVES = 1, 60
-"""Candidates and moves of a start where a collision may be among the frames seen."""
 Draws = Float[np.ndarray, "L P T A O"]
 
 
@@ -119,7 +117,7 @@ def _planned(
 
 
 def _search(fitted: FittedModel, settings: ForecastSettings) -> Search:
-    candidates, moves = (CANDIDATES, 0) if fitted.contact_law is None else (MANY, MOVES)
+    candidates, moves = (CANDIDATES, 0) if fitted.contact_law is None else (1, MOVES)
     return Search(
         candidates if settings.candidates is None else settings.candidates,
         fitted.config.system.encoder_frames,

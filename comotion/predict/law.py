@@ -87,6 +87,9 @@ class Law:
         return _sentences(band, self._unit)[0]
 
     def __str__(self) -> str:
+        law = self.fitted.contact_law
+        if law is not None and law.only:
+            return f"between contacts everything flies straight on\n{self.contact}"
         try:
             band = self.interaction().sel(direction="radial")
         except BadInput as error:

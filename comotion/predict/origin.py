@@ -26,6 +26,8 @@ from comotion.model import Beliefs, Model, Start
 from comotion.observe import FirstEntries
 
 CANDIDATES = 4
+MOVES = 60
+"""Of a start where a collision may be among the frames seen."""
 """Of an initial state, where nothing is hard."""
 STEP_SIZES = (1.0, 0.3, 0.1)
 TOGETHER = 6

@@ -9,12 +9,15 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.patches import Circle
 from PIL import Image
 
+from comotion.contacts import Outline
 from comotion.data import Trajectories
 from comotion.data.store import replacing
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
+from comotion.report.contacts import draw_walls
 from comotion.report.figures import check_positions, objects_in_scene
 
 INCHES, DPI = 4.0, 110
@@ -30,10 +33,12 @@ def animate(
     path: str | Path = "forecast.gif",
     *,
     frames_per_second: float = 12.0,
+    outline: Outline | None = None,
 ) -> Path:
     """Write a GIF: discs with a trail are the truth, faint dots of their colour are draws.
 
-    Three dimensions are seen from above; in one, each object has its own line.
+    Three dimensions are seen from above; in one, each object has its own line. `outline` has the
+    learned walls and sizes of a model with hard contacts (`model.outline`).
     """
     forecast = dataset_of(forecast)
     check_positions(data)
@@ -41,7 +46,8 @@ def animate(
     objects = objects_in_scene(data, sequence, most=data.values.shape[2])
     truth = in_plane(data.values[sequence][:, objects], data.spatial)
     draws = in_plane(_draws(forecast, sequence)[:, :, objects], data.spatial)
-    frames = render(truth, draws, data, sequence, int(forecast.attrs["frames_seen"]))
+    seen = int(forecast.attrs["frames_seen"])
+    frames = render(truth, draws, data, sequence, seen, outline)
     write_gif(frames, path, frames_per_second)
     return path
 
@@ -65,6 +71,7 @@ def render(
     data: Trajectories,
     sequence: int,
     seen: int,
+    outline: Outline | None = None,
 ) -> list[Image.Image]:
     """Draw the frame of the picture once and only the moving parts for every frame."""
     figure, panels = style.new_figure(1, 1, width=INCHES, height=INCHES)
@@ -72,7 +79,11 @@ def render(
     axes = panels[0, 0]
     # Where nobody knows the truth, there must still be room for the draws.
     _set_scene(axes, np.where(np.isfinite(truth), truth, np.mean(draws, axis=0)), data)
-    moving = _Moving(axes, truth, draws, data.times[sequence], seen)
+    radius = None
+    if outline is not None and data.spatial > 1:
+        radius = outline.radius
+        _set_walls(axes, outline)
+    moving = _Moving(axes, truth, draws, data.times[sequence], seen, radius)
     canvas = figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
     for artist in moving.artists:
@@ -92,21 +103,24 @@ def render(
 class _Moving:
     """The parts of the picture that change from frame to frame."""
 
-    def __init__(self, axes: Axes, truth, draws, times, seen: int):
+    def __init__(self, axes: Axes, truth, draws, times, seen: int, radius: float | None):
         self.truth, self.draws, self.times, self.seen = truth, draws, times, seen
         self.clock = axes.text(
             0.02, 1.02, "", transform=axes.transAxes, fontsize=9, color=style.INK
         )
-        self.clouds, self.trails, self.discs = [], [], []
+        self.clouds, self.trails, self.discs, self.rims = [], [], [], []
         for a in range(truth.shape[1]):
             colour = style.OBJECTS[a % len(style.OBJECTS)]
             self.clouds += axes.plot([], [], "o", color=colour, alpha=0.28, ms=3.4, mew=0)
             self.trails += axes.plot([], [], color=colour, alpha=0.75, lw=1.6)
             self.discs += axes.plot([], [], "o", color=colour, ms=11, mec="white", mew=1.2)
+            if radius is not None:
+                rim = Circle((0.0, 0.0), radius, facecolor="none", edgecolor=colour, linewidth=1.2)
+                self.rims.append(axes.add_patch(rim))
 
     @property
     def artists(self) -> list[Artist]:
-        return [*self.clouds, *self.trails, *self.discs, self.clock]
+        return [*self.clouds, *self.trails, *self.rims, *self.discs, self.clock]
 
     def show(self, n: int) -> None:
         recent = slice(max(0, n - TRAIL), n + 1)
@@ -116,6 +130,8 @@ class _Moving:
             cloud.set_data(*self.draws[:, n, a].T)
             trail.set_data(*self.truth[recent, a].T)
             disc.set_data(*self.truth[n : n + 1, a].T)
+        for rim, place in zip(self.rims, self.truth[n], strict=False):
+            rim.set_center(tuple(place))
         state = "seen by the forecast" if n < self.seen else "forecast"
         self.clock.set_text(f"t = {self.times[n]:.2f}   {state}")
 
@@ -132,6 +148,20 @@ def _set_scene(axes: Axes, truth: Float[np.ndarray, "N A 2"], data: Trajectories
     else:
         axes.set(yticks=range(truth.shape[1]), ylim=(-0.6, truth.shape[1] - 0.4))
         style.label(axes, x="x", y="object")
+
+
+def _set_walls(axes: Axes, outline: Outline) -> None:
+    """Beside the paths there must be room for the walls; the far ends of open ones may be cut."""
+    low, high = (np.array([side[k] for side in (axes.get_xlim(), axes.get_ylim())]) for k in (0, 1))
+    reach = 0.6 * (high - low)
+    draw_walls(axes, np.reshape(outline.segments, (-1, 2, 2)), np.reshape(outline.circles, (-1, 3)))
+    corners = [*(end for ends in outline.segments for end in ends)]
+    corners += [np.array([x, y]) + s * r for x, y, r in outline.circles for s in (-1.0, 1.0)]
+    if corners:
+        near = np.clip(corners, low - reach, high + reach)
+        low, high = np.minimum(low, near.min(axis=0)), np.maximum(high, near.max(axis=0))
+    edge = 0.02 * (high - low)
+    axes.set(xlim=(low[0] - edge[0], high[0] + edge[0]), ylim=(low[1] - edge[1], high[1] + edge[1]))
 
 
 def _pixels(canvas: FigureCanvasAgg) -> UInt8[np.ndarray, "height width 3"]:

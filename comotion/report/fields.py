@@ -7,7 +7,8 @@ Expected datasets (positions in data units; every function value is a draw from 
 - interaction: `f_b` (draw, dy, dx, component) with coordinates `dx` and `dy`, where the neighbour
   stands relative to the object; and, optionally, `f_b_line` (draw, distance, direction) with the
   coordinate `distance` and directions "radial" (away from the neighbour is positive) and
-  "tangential".
+  "tangential"; and `contact_distance` (draw), where two objects collide, beside `walls` and
+  `round_walls`. `attrs["only_contacts"]` says that nothing else acts.
 
 `component` names the outputs: "x", "y" for accelerations (second order), or "x", "y", "vx", "vy"
 for the rates of positions and velocities (first order), of which the last two are drawn. Data in
@@ -21,13 +22,19 @@ from matplotlib.figure import Figure
 
 from comotion.data import BadInput
 from comotion.report import style
+from comotion.report.contacts import meeting_figure, walls_figure
 from comotion.scoring import central_band
 
 MOST_ARROWS = 15
 
 
 def independent_field_figure(fields: xr.Dataset) -> Figure:
-    """Posterior mean of f_s as arrows, and its standard deviation, over positions."""
+    """Posterior mean of f_s as arrows, and its standard deviation, over positions.
+
+    Of a law that is nothing but hard contacts, the walls.
+    """
+    if fields.attrs.get("only_contacts"):
+        return walls_figure(fields)
     velocity = fields.attrs.get("velocity")
     title = "Independent kinematics $f_s$" + (f" at velocity {velocity}" if velocity else "")
     return _field_figure(fields, "f_s", ("x", "y"), title, ("position x", "position y"))
@@ -37,7 +44,10 @@ def interaction_field_figure(fields: xr.Dataset) -> Figure:
     """Posterior mean of f_b as arrows and its standard deviation over relative positions.
 
     With `f_b_line` a third panel shows the force along and across the line between two objects.
+    Of a law that is nothing but hard contacts, where two objects meet.
     """
+    if fields.attrs.get("only_contacts"):
+        return meeting_figure(fields)
     title = "Interaction $f_b$: what a neighbour does"
     return _field_figure(
         fields, "f_b", ("dx", "dy"), title, ("neighbour's relative x", "neighbour's relative y")
@@ -71,6 +81,8 @@ def _field_figure(
         style.label(panels[0, 0], x=labels[0], y=f"${name}$", title="posterior mean and bands")
     if line is not None:
         _line_panel(panels[0, -1], line, "distance", "direction")
+        if "contact_distance" in fields:
+            _contact_line(panels[0, -1], fields["contact_distance"].values)
         style.label(panels[0, -1], x="distance", y=f"${name}$", title="along and across the line")
     style.headline(figure, title)
     return figure
@@ -133,6 +145,14 @@ def _line_panel(axes: Axes, field: xr.DataArray, along: str, kinds: str) -> None
             axes.fill_between(places, low, high, color=colour, alpha=shade, linewidth=0)
         axes.plot(places, draws.mean(axis=0), color=colour, linewidth=1.6, label=str(kind))
     axes.margins(x=0)
+    axes.legend(frameon=False, fontsize=8.5, labelcolor=style.INK)
+
+
+def _contact_line(axes: Axes, distances: np.ndarray) -> None:
+    """Where two objects collide, with its 95 % band."""
+    low, high = central_band(np.sort(distances)[:, None], 0.95)
+    axes.axvspan(float(low[0]), float(high[0]), color=style.INK, alpha=0.2, linewidth=0)
+    axes.axvline(float(distances.mean()), color=style.INK, linewidth=1.6, label="hard contact")
     axes.legend(frameon=False, fontsize=8.5, labelcolor=style.INK)
 
 

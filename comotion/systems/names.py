@@ -29,6 +29,9 @@ _FOR_PEOPLE = {
     "fourier_features": 96,
 }
 
+_COLLIDING = {"contacts": "auto"}
+"""Where things bounce, where and how is found in the data."""
+
 _MOTION = {
     "scaling": "units",
     "encoder": "filter",
@@ -49,7 +52,7 @@ OURS = {
 """Systems that are not the paper's, and what they are for."""
 
 SYSTEMS: dict[str, dict[str, Any]] = {
-    DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE,
+    DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE | _COLLIDING,
     MOTION: _GP | _STRUCTURED | _MOTION,
     "NODE": _NN | _JOINT,
     "NODE-L": _NN | _JOINT | _LATENT,

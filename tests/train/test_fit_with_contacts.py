@@ -22,8 +22,8 @@ def fitted(balls):
 def test_balls_are_learned_as_what_they_are(fitted):
     assert fitted.contact_law is not None
     assert fitted.contact_law.only
-    assert "contact at 2.400" in fitted.contacts
-    assert "wall at 3.80" in fitted.contacts
+    assert "contact at 2.4, restitution 1;" in fitted.contacts
+    assert "walls at x = -3.8 and 3.8, y = -3.8 and 3.8" in fitted.contacts
 
 
 def test_forecasts_follow_the_truth_for_long(fitted, balls):

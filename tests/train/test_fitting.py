@@ -33,6 +33,7 @@ TINY_PARTS = {
     "inducing_pair": 8,
     "fourier_features": 16,
     "scaling": "units",
+    "contacts": "off",
 }
 
 
@@ -136,7 +137,7 @@ data = comotion.read(sys.argv[1])
 stages = (Stage(5, 80, 1e-2, "cosine"),)
 recipe = Recipe(name="kill", stages=stages, windows=12, clip=1.0)
 fit(data, recipe=recipe, out=sys.argv[2], resume=True, progress=False,
-    order=2, encoder="smoother", function="mlp", hidden_alone=4, hidden_pair=4)
+    order=2, encoder="smoother", function="mlp", hidden_alone=4, hidden_pair=4, contacts="off")
 """
 
 
@@ -194,7 +195,7 @@ def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe, compiled):
     """Ahead of training, while a start is looked for; training then compiles nothing more."""
     stages = (Stage(5, 3, 1e-2), Stage(6, 3, 1e-2), Stage(5, 3, 1e-2))
     recipe = dataclasses.replace(tiny_recipe, windows=7, stages=stages, calibration=0)
-    fit(balls, recipe=recipe, function="mlp", hidden_alone=4, hidden_pair=4)
+    fit(balls, recipe=recipe, function="mlp", hidden_alone=4, hidden_pair=4, contacts="off")
     assert compiled.count("jit(train_step)") == 2
 
 

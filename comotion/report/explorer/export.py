@@ -21,7 +21,7 @@ from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.observe import FirstEntries
 from comotion.predict import FittedModel
-from comotion.predict.origin import CANDIDATES, Search
+from comotion.predict.origin import CANDIDATES, MOVES, Search
 from comotion.predict.probes import state_units
 from comotion.report.explorer.laws import describe, once_where_equal
 from comotion.report.explorer.scenes import Drawn, draw, origins
@@ -56,17 +56,13 @@ def explorable(
     """The content of a page, as `pack` wants it."""
     _check_positions(fitted, data)
     check_data(fitted.config.system, fitted.shape, data)
-    if fitted.contact_law is not None:
-        raise BadInput(
-            "the page cannot follow hard contacts yet; fit with contacts='off' to explore a smooth "
-            "law"
-        )
     data, model = data[: extent.sequences], fitted.model
     seen = fitted.config.system.encoder_frames
     frames = origins(data, seen, extent.origins)
     draws = _affordable(model, extent.draws)
     keys = jax.random.split(key_for("forecast", extent.seed), draws)
-    search = Search(CANDIDATES, seen, 0)
+    bounces = fitted.contact_law is not None
+    search = Search(1, seen, MOVES) if bounces else Search(CANDIDATES, seen)
     drawn = draw(model, fitted.excerpts(data), search, jnp.asarray(frames), keys)
     layout = model.dynamics.layout
     return {
@@ -84,6 +80,7 @@ def explorable(
         "can": _allowed(model),
         "layout": describe(layout),
         "field": once_where_equal(describe(drawn.field)),
+        "outline": None if fitted.outline is None else dataclasses.asdict(fitted.outline),
         "integrator": describe(model.integrator),
         "noise": describe(model.process_noise),
         "decoder": describe(model.observation.decoder),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from comotion.contacts import Bounce, Contacts, Planes, Scatter, Spheres
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import RANGE, BodyPair, NoPair, RadialPair, StackedPair
@@ -54,13 +55,34 @@ def describe(part: Any) -> Description:
 
 @describe.register
 def _(field: InteractingField) -> Description:
+    contacts = field.hard_contacts
+    alone, pair = field.alone_coordinates, field.pair_coordinates
+    silent = contacts is not None and contacts.only
+    nothing = {"kind": "none", "rates": field.layout.spatial}
     return {
         "kind": "interacting",
         "order": field.order,
-        "alone": describe(field.alone_coordinates) | {"function": describe(field.alone)},
-        "pair": describe(field.pair_coordinates) | {"function": describe(field.pair)},
+        "alone": nothing if silent else describe(alone) | {"function": describe(field.alone)},
+        "pair": nothing if silent else describe(pair) | {"function": describe(field.pair)},
         "accumulation": describe(field.accumulation),
         "graph": describe(field.graph),
+        "contacts": None if contacts is None else describe(contacts),
+    }
+
+
+@describe.register
+def _(contacts: Contacts) -> Description:
+    names = ("radii", "log_masses", "rims", "only")
+    parts = {name: describe(getattr(contacts, name)) for name in ("pair", "wall")}
+    walls = {name: describe(getattr(contacts, name)) for name in ("planes", "spheres")}
+    return {name: getattr(contacts, name) for name in names} | parts | walls
+
+
+@describe.register
+def _(part: Bounce | Scatter | Planes | Spheres) -> Description:
+    return {
+        name: describe(value) if isinstance(value, Scatter) else value
+        for name, value in vars(part).items()
     }
 
 

@@ -25,7 +25,12 @@ TINY |= {"hidden_alone": 8, "hidden_pair": 8}
 
 
 def walks(
-    *, objects: int = 3, spatial: int = 2, velocities: bool = True, controls: int = 0
+    *,
+    objects: int = 3,
+    spatial: int = 2,
+    velocities: bool = True,
+    controls: int = 0,
+    step: float = 0.02,
 ) -> Trajectories:
     """Slow random walks of charged objects in 51 frames; one object enters late."""
     rng, frames = np.random.default_rng(objects + spatial), 51
@@ -36,7 +41,7 @@ def walks(
     names = [*"xyz"[:spatial], *(f"v{axis}" for axis in "xyz"[:spatial])][:width]
     return Trajectories.from_arrays(
         values,
-        3.0 + 0.02 * np.arange(frames),
+        3.0 + step * np.arange(frames),
         features=names,
         static=rng.choice([-1.0, 1.0], size=(2, objects, 1)),
         static_names=["charge"],

@@ -10,6 +10,7 @@ import pytest
 
 from comotion.backend.keys import key_for
 from comotion.backend.normal import standard_normal
+from comotion.contacts import Parts, Plane, Restitution, Sphere, contact_law, polygon
 from comotion.coordinates import ALONE, PAIR
 from comotion.data import Trajectories
 from comotion.dynamics import ACCUMULATIONS
@@ -130,6 +131,7 @@ def assert_same(got: list[np.ndarray], expected: Expected) -> None:
 def one_candidate(monkeypatch):
     """Choosing among several starts is Python's business alone, and takes long to compile."""
     monkeypatch.setattr(export, "CANDIDATES", 1)
+    monkeypatch.setattr(export, "MOVES", 0)
 
 
 CHAOTIC = ("alone raw", "alone none", "kernel matern12")
@@ -193,6 +195,37 @@ def test_process_noise_is_pythons_where_the_normal_numbers_are(run_engine):
     assert_same(got, expected)
     calm = expect(fitted, data)
     assert np.abs(calm.states - expected.states).max() > 0.1
+
+
+FLAT = [
+    Plane(np.array([x, y]), np.array([x, y]) / np.hypot(x, y))
+    for x, y in ((2.0, 0.0), (-2.0, 0.3), (0.2, 1.8), (0.0, -2.0))
+]
+ROUND = [Sphere(np.zeros(2), 2.2), Sphere(np.array([0.3, -0.2]), 0.4, inside=False)]
+SLOW = Restitution([0.9, 0.6], [0.1, 3.0], loss=0.1, scatter=0.05)
+COLLIDING = {
+    "equal discs in a box": Parts(2, FLAT, radii=[0.3]),
+    "a round arena with an obstacle": Parts(2, ROUND, radii=[0.2], wall=SLOW, pair=SLOW),
+    "sizes and masses, rims at a polygon": Parts(
+        2, polygon([(-3, -2), (3, -2), (2, 3)]), [0.2, 0.4, 0.3], None, [0.0, 1.0, 0.5], rims=True
+    ),
+    "sliding along walls": Parts(2, FLAT, radii=[0.3], wall=Restitution([0.0])),
+    "nothing but contacts": Parts(2, FLAT, radii=[0.3], only=True),
+}
+
+
+@pytest.mark.parametrize("case", COLLIDING)
+def test_hard_contacts_are_followed_as_in_python(case, run_engine):
+    """Fast discs in a small scene, beside a smooth law."""
+    data = walks(step=0.1)
+    smooth = tiny_model(data, properties="none", substeps=2)
+    dynamics = dataclasses.replace(smooth.model.dynamics, contacts=contact_law(COLLIDING[case]))
+    model = dataclasses.replace(smooth.model, dynamics=dynamics)
+    expected = expect(dataclasses.replace(smooth, model=model), data)
+    got = run_engine(content_of(expected.fitted, data), questions())
+    assert_same(got, expected)
+    smooth = expect(smooth, data)
+    assert np.abs(smooth.states - expected.states)[expected.steady].max() > 0.1
 
 
 def test_the_draws_of_a_page_are_those_of_a_forecast_in_the_units_of_the_data(run_engine):

@@ -1,6 +1,7 @@
 /** One drawn law as a vector field: the rate of change of all states. */
 
 import { makeAlone, makePair } from "./coordinates.js";
+import { makeContacts } from "./contacts.js";
 import { makeFunction } from "./functions.js";
 import { makeGraph } from "./graph.js";
 
@@ -18,6 +19,7 @@ import { makeGraph } from "./graph.js";
  * @typedef {object} Field
  * @property {(states: Float64Array, scene: Scene, out: Float64Array) => void} rates
  * @property {import("./coordinates.js").Pair | null} pair f_b by itself
+ * @property {import("./contacts.js").Contacts | null} contacts what happens where things touch
  */
 
 /**
@@ -66,6 +68,7 @@ function interacting(spec, layout, draw) {
 
   return {
     pair,
+    contacts: spec.contacts ? makeContacts(spec.contacts, layout, draw) : null,
     rates(states, scene, out) {
       const { count } = scene;
       const actors = { states, properties: scene.properties, controls: scene.controls };
@@ -93,6 +96,7 @@ function joint(spec, layout, draw) {
   const width = state + properties + controls;
   return {
     pair: null,
+    contacts: null,
     rates(states, scene, out) {
       for (let a = 0; a < scene.count; a++) {
         for (let i = 0; i < state; i++) x[a * width + i] = states[a * state + i];

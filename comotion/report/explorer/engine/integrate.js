@@ -46,6 +46,33 @@ function rk4(steps, size) {
   };
 }
 
+/**
+ * Kick, drift that bounces exactly, kick: everything but positions changes in a kick.
+ * @param {number} steps @param {import("./coordinates.js").Layout} layout
+ * @param {import("./contacts.js").Contacts} contacts @param {import("./field.js").Scene} scene @returns {Advance}
+ */
+export function bouncing(steps, layout, contacts, scene) {
+  const { spatial, state } = layout;
+  const size = scene.count * state;
+  const [change, middle] = [new Float64Array(size), new Float64Array(size)];
+  /** @param {Rates} rates @param {Float64Array} states @param {number} progress @param {number} length */
+  function kick(rates, states, progress, length) {
+    if (contacts.only) return;
+    rates(states, progress, change);
+    for (let k = 0; k < size; k++) middle[k] = states[k] + (k % state < spatial ? 0 : 0.5 * length * change[k]);
+    rates(middle, progress, change);
+    for (let k = 0; k < size; k++) if (k % state >= spatial) states[k] += length * change[k];
+  }
+  return (rates, states, length) => {
+    const h = length / steps;
+    for (let step = 0; step < steps; step++) {
+      kick(rates, states, step / steps, h / 2);
+      contacts.drift(states, scene, h);
+      kick(rates, states, (step + 1) / steps, h / 2);
+    }
+  };
+}
+
 /** The law gives the change from one frame to the next. @param {number} size @returns {Advance} */
 function jumps(size) {
   const change = new Float64Array(size);

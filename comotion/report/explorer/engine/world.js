@@ -1,6 +1,6 @@
 /** One drawn world: a start, a law, and what a visitor changes on the way. */
 
-import { makeIntegrator, makeNoise } from "./integrate.js";
+import { bouncing, makeIntegrator, makeNoise } from "./integrate.js";
 import { normalsOf } from "./normal.js";
 import { controlsAt, isAlive, timeOf } from "./timeline.js";
 import { ofDraw } from "./unpack.js";
@@ -42,9 +42,11 @@ export function follow(model, draw, request, normals = usualNormals(model, reque
   const world = begin(model, draw, request);
   const { states, scene, sequence, origin } = world;
   const size = states.length;
-  const advance = makeIntegrator(content.integrator, size);
-  const disturb = makeNoise(content.noise, layout.state);
   const law = model.law(draw);
+  const advance = law.contacts
+    ? bouncing(content.integrator.steps ?? 1, layout, law.contacts, scene)
+    : makeIntegrator(content.integrator, size);
+  const disturb = makeNoise(content.noise, layout.state);
   const before = new Float64Array(size);
   const all = new Float64Array((request.frames + 1) * size);
   /** @type {import("./unpack.js").Numbers} */ let from;

@@ -44,6 +44,7 @@ export function drawStage(scenery, world, ghost) {
   context.fillStyle = theme.paper;
   context.fillRect(rectangle.x, rectangle.y, rectangle.width, rectangle.height);
   drawGround(scenery);
+  drawWalls(scenery, world.model.content.outline);
   if (ghost) drawFutures(scenery, ghost, () => theme.muted, 0.5);
   const bodies = Array.from({ length: objectCount(world) }, (_, a) => bodyOf(world, a));
   const colour = (/** @type {number} */ a) => bodyColour(scenery, world, bodies[a], a);
@@ -81,6 +82,24 @@ function drawGround({ context, camera, theme, bounds }) {
   context.setLineDash([2, 5]);
   context.stroke();
   context.setLineDash([]);
+}
+
+/** Walls that were learned. @param {Scenery} scenery @param {any} outline */
+function drawWalls({ context, camera, theme }, outline) {
+  if (!outline) return;
+  context.strokeStyle = theme.muted;
+  context.lineWidth = 2;
+  for (const { data } of outline.segments) {
+    context.beginPath();
+    context.moveTo(...camera.project([data[0], data[1], 0], 0));
+    context.lineTo(...camera.project([data[2], data[3], 0], 0));
+    context.stroke();
+  }
+  for (const [x, y, radius] of outline.circles) {
+    context.beginPath();
+    context.arc(...camera.project([x, y, 0], 0), Math.abs(camera.direction([radius, 0, 0])[0]), 0, 2 * Math.PI);
+    context.stroke();
+  }
 }
 
 /**
@@ -201,6 +220,14 @@ function drawBody(scenery, world, body, colour) {
   context.lineWidth = 2;
   context.strokeStyle = frozen ? theme.ink : theme.paper;
   context.stroke();
+  const reach = world.model.content.outline?.radius;
+  if (reach) {
+    context.beginPath();
+    context.arc(x, y, Math.abs(camera.direction([reach, 0, 0])[0]), 0, 2 * Math.PI);
+    context.strokeStyle = colour;
+    context.lineWidth = 1.2;
+    context.stroke();
+  }
   if (selected) {
     context.beginPath();
     context.arc(x, y, RADIUS + 5, 0, 2 * Math.PI);
