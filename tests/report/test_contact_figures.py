@@ -41,7 +41,7 @@ def test_an_animation_has_room_for_the_walls():
 @pytest.mark.parametrize("only", [True, False])
 def test_field_figures_show_the_contact_beside_the_force_or_alone(only):
     fitted = tiny_model(walks(), properties="none")
-    law = contact_law(Parts(2, box([-1.0, -1.0], [1.0, 1.0]), [0.3], [[1e-4]], only=only))
+    law = contact_law(Parts(2, box([-1.0, -1.0], [1.0, 1.0]), [0.3], np.array([[1e-4]]), only=only))
     dynamics = dataclasses.replace(fitted.model.dynamics, contacts=law)
     fitted = dataclasses.replace(fitted, model=dataclasses.replace(fitted.model, dynamics=dynamics))
     fields = fitted.law._typical
