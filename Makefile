@@ -15,7 +15,7 @@ CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('constraints-3.13.txt' if
 	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev]'
 	touch $@
 
-demo: .venv/.base ## simulate, fit, forecast, score, draw: about two minutes on two cores
+demo: .venv/.base ## simulate, fit, forecast, score, draw: about a minute on two cores
 	$(BIN)/comotion demo --out runs/demo
 
 test: .venv/.installed ## the whole test suite

@@ -49,7 +49,11 @@ class Options:
 def fitted(options: Options) -> FittedModel:
     if options.model is not None:
         return cm.load(options.model)
-    parts = dict(DEMO_SYSTEM) if options.system == "demo" else {"system": options.system}
+    parts = (
+        DEMO_SYSTEM | {"contacts": "off"}
+        if options.system == "demo"
+        else {"system": options.system}
+    )
     config = run_config(parts.pop("system"), options.recipe, options.seed, parts)
     recipe = with_iterations(config.recipe, options.iterations)
     balls = cm.simulate.bouncing_balls(

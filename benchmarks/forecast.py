@@ -16,7 +16,7 @@ from comotion.cli.demo import DEMO_SYSTEM
 from comotion.simulate import bouncing_balls
 from comotion.train.fit import prepare, run_config
 
-SYSTEMS = {"demo": DEMO_SYSTEM, "paper": {"system": "I-GPODE"}}
+SYSTEMS = {"demo": DEMO_SYSTEM | {"contacts": "off"}, "paper": {"system": "I-GPODE"}}
 DRAWS, SEQUENCES = 100, 100
 REPEATS = 3
 

@@ -22,7 +22,7 @@ from comotion.simulate import bouncing_balls
 from comotion.train.fit import run_config
 
 REPEATS = 12
-SYSTEMS = {"paper": {"system": "I-GPODE"}, "demo": DEMO_SYSTEM}
+SYSTEMS = {"paper": {"system": "I-GPODE"}, "demo": DEMO_SYSTEM | {"contacts": "off"}}
 SEQUENCES, OBJECTS = 100, 3
 HORIZONS = (5, 16, 33)
 

@@ -135,7 +135,7 @@ def choose_share(learned: Learned, valid: Trajectories, noise: str) -> tuple[flo
 
 
 def _configured(parts: str, seed: int) -> RunConfig:
-    choices = dict(DEMO_SYSTEM) if parts == "default" else {"system": "I-GPODE"}
+    choices = DEMO_SYSTEM | {"contacts": "off"} if parts == "default" else {"system": "I-GPODE"}
     config = run_config(choices.pop("system"), "short", seed, choices)
     return replace(config, recipe=_longer(config.recipe, parts))
 

@@ -87,7 +87,7 @@ def start(name: str) -> None:
 def demo() -> Changes:
     from comotion.cli.demo import DEMO_SYSTEM
 
-    return dict(DEMO_SYSTEM)
+    return DEMO_SYSTEM | {"contacts": "off"}
 
 
 def judge(row: Changes, parts: Changes, without: Without, rounds: Rounds = ()) -> None:

@@ -12,7 +12,7 @@ from comotion import __version__
 from comotion.errors import BadInput
 
 COMMANDS = {
-    "demo": "simulate three balls, fit, forecast, score and draw: about two minutes",
+    "demo": "simulate three balls, fit, forecast, score and draw: about a minute",
     "simulate": "make a data set with a known truth",
     "validate": "check a data file and say what is in it",
     "identify": "say which laws the objects of a data file obey, if any",

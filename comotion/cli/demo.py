@@ -47,7 +47,7 @@ class Options:
     300 sequences are simulated with measurement noise: the first 100 to learn from, the last 100
     to be judged on. Those between are for choosing parts, which the demo does not do.
     The folder gets the model, scores.json, pictures, an animation and report.html, which shows
-    all of it. Takes about two minutes on two cores.
+    all of it. Takes about a minute on two cores.
 
     Examples:
       comotion demo
