@@ -10,7 +10,7 @@ import { drawLaw } from "./law_plot.js";
 import { digits, readTheme } from "./look.js";
 import { listenToPointer } from "./pointer.js";
 import { makePool } from "./pool.js";
-import { bounds as boundsOf, meetingDistance, typicalSpeed } from "./recording.js";
+import { bounds as boundsOf, meetingDistance, typicalSpeed, withWalls } from "./recording.js";
 import { arrowTip, drawStage } from "./stage.js";
 import { fromHash, toHash, withEdit, withoutEdit } from "./state.js";
 import { timeAt } from "./statements.js";
@@ -40,7 +40,7 @@ export async function start(packed, workerSource) {
   const pool = makePool(workerSource, content, model.content.draws);
   const stage = /** @type {HTMLCanvasElement} */ (element("stage"));
   const law = /** @type {HTMLCanvasElement} */ (element("law"));
-  const bounds = boundsOf(model.sequences, model.spatial);
+  const bounds = withWalls(boundsOf(model.sequences, model.spatial), model.content.outline);
   const speed = typicalSpeed(model);
   const near = meetingDistance(model);
   let theme = readTheme();

@@ -86,3 +86,20 @@ export function meetingDistance(model) {
   distances.sort((a, b) => a - b);
   return distances.length ? 1.1 * distances[Math.floor(0.02 * distances.length)] : 0;
 }
+
+/**
+ * Room for learned walls, but not for the far ends of open ones.
+ * @param {[number, number][]} bounds
+ * @param {any} outline
+ * @returns {[number, number][]}
+ */
+export function withWalls(bounds, outline) {
+  if (!outline) return bounds;
+  const ends = outline.segments.flatMap((/** @type {any} */ { data }) => [[data[0], data[1]], [data[2], data[3]]]);
+  const sides = outline.circles.flatMap((/** @type {number[]} */ [x, y, r]) => [[x - r, y - r], [x + r, y + r]]);
+  return bounds.map(([low, high], d) => {
+    const reach = 0.6 * (high - low);
+    const near = [...ends, ...sides].map((place) => place[d]).filter((x) => x > low - reach && x < high + reach);
+    return [Math.min(low, ...near), Math.max(high, ...near)];
+  });
+}

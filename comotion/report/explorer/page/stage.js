@@ -85,19 +85,20 @@ function drawGround({ context, camera, theme, bounds }) {
 }
 
 /** Walls that were learned. @param {Scenery} scenery @param {any} outline */
-function drawWalls({ context, camera, theme }, outline) {
+function drawWalls({ context, camera, theme, bounds }, outline) {
   if (!outline) return;
+  const project = (/** @type {number} */ x, /** @type {number} */ y) => camera.project(bounds.length === 3 ? [x, y, bounds[2][0]] : [x, y], 0);
   context.strokeStyle = theme.muted;
   context.lineWidth = 2;
   for (const { data } of outline.segments) {
     context.beginPath();
-    context.moveTo(...camera.project([data[0], data[1], 0], 0));
-    context.lineTo(...camera.project([data[2], data[3], 0], 0));
+    context.moveTo(...project(data[0], data[1]));
+    context.lineTo(...project(data[2], data[3]));
     context.stroke();
   }
   for (const [x, y, radius] of outline.circles) {
     context.beginPath();
-    context.arc(...camera.project([x, y, 0], 0), Math.abs(camera.direction([radius, 0, 0])[0]), 0, 2 * Math.PI);
+    context.arc(...project(x, y), Math.abs(camera.direction([radius, 0, 0])[0]), 0, 2 * Math.PI);
     context.stroke();
   }
 }
