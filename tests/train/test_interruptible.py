@@ -4,10 +4,19 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from comotion.train.interruptible import LeftBehind, interruptible, is_work_left_behind
+
+
+@pytest.fixture(autouse=True)
+def hearing() -> Iterator[None]:
+    """A process that was started in the background may have been told to ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def press_ctrl_c(after: float) -> None:
