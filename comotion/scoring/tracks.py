@@ -85,10 +85,11 @@ def rows(cells: Float[Array, "F n"], shape: tuple[int, ...]) -> Float[np.ndarray
 def _cuts(data: Trajectories, size: int) -> list[tuple[int, int, int, int]]:
     alive = data.alive
     entry, frames = alive.argmax(axis=1), alive.sum(axis=1)
+    ends = (entry + frames).tolist()
     return [
-        (p, a, begin, min(begin + size, entry[p, a] + frames[p, a]))
+        (p, a, begin, min(begin + size, ends[p][a]))
         for p, a in np.argwhere(frames > 0).tolist()
-        for begin in range(entry[p, a], entry[p, a] + frames[p, a], size)
+        for begin in range(int(entry[p, a]), ends[p][a], size)
     ]
 
 
