@@ -28,7 +28,8 @@ assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX cam
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
 
-SLOW = ("train", "cli", "jobs", "reproduce", "sweep", "contracts")
+SLOW = ("train", "cli", "explorer", "initialise", "identification")
+SLOW += ("jobs", "reproduce", "sweep", "contracts")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ import scoringrules
 
 import comotion as cm
 from comotion._types import FAST
-from comotion.config import Recipe, Stage
+from comotion.config import Recipe, RunConfig, Stage
 from comotion.objective.score import fair_crps
+from comotion.train.fit import prepare
 
-STEP = 0.5
+STEP, DRAWS = 0.5, 50
 RECIPE = Recipe(
     name="now",
     stages=(Stage(4, 20, 2e-2, decay="cosine", objective="score"),),
@@ -49,7 +51,7 @@ def test_the_fair_score_is_that_of_another_library():
 def test_a_forecast_begins_at_the_last_frame_and_goes_straight_on(fitted):
     """Within a few times what the noise of the frames seen leaves open."""
     data = walkers(frames=14, noise=0.0, seed=2)
-    forecast = fitted.predict(data.first_frames(10), horizon=2.0, draws=50)
+    forecast = fitted.predict(data.first_frames(10), horizon=2.0, draws=DRAWS)
     assert forecast.sizes["time"] == 4
     np.testing.assert_allclose(forecast.t, data.times[:, 10:])
     mean = forecast.observation.mean("draw").values
@@ -58,8 +60,8 @@ def test_a_forecast_begins_at_the_last_frame_and_goes_straight_on(fitted):
 
 def test_an_origin_hides_what_comes_after_it(fitted):
     data = walkers(frames=16, seed=3)
-    seen = fitted.predict(data.first_frames(12), horizon=2.0, draws=3)
-    hidden = fitted.predict(data, origin=float(data.times[0, 11]), horizon=2.0, draws=3)
+    seen = fitted.predict(data.first_frames(12), horizon=2.0, draws=DRAWS)
+    hidden = fitted.predict(data, origin=float(data.times[0, 11]), horizon=2.0, draws=DRAWS)
     np.testing.assert_array_equal(seen.observation, hidden.observation)
 
 
@@ -80,9 +82,9 @@ def test_first_and_last_are_origins_and_other_words_are_not(fitted):
 def test_a_saved_model_forecasts_the_same_numbers(fitted, tmp_path):
     fitted.save(tmp_path / "model.safetensors")
     data = walkers(frames=12, seed=4)
-    again = cm.load(tmp_path / "model.safetensors").predict(data, horizon=1.5, draws=4)
+    again = cm.load(tmp_path / "model.safetensors").predict(data, horizon=2.0, draws=DRAWS)
     np.testing.assert_array_equal(
-        again.observation, fitted.predict(data, horizon=1.5, draws=4).observation
+        again.observation, fitted.predict(data, horizon=2.0, draws=DRAWS).observation
     )
 
 
@@ -105,7 +107,5 @@ def balls_model():
     data = cm.simulate.bouncing_balls(sequences=4, frames=12, seed=0)
     small: dict[str, Any] = {"inducing_alone": 4, "inducing_pair": 4, "fourier_features": 4}
     small |= {"contacts": "off"}
-    recipe = Recipe(stages=(Stage(4, 2, 1e-2),), windows=2)
-    return cm.fit(
-        data, system="comotion", recipe=recipe, progress=False, hold_out=0.0, **small
-    ), data
+    config = RunConfig(cm.system("comotion", **small), Recipe())
+    return prepare(data, config, key=jax.random.key(0))[0], data

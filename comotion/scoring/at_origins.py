@@ -9,7 +9,7 @@ from comotion.predict import FittedModel
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.scoring.distributions import AbstractPredictive, SampledPaths
 from comotion.scoring.evaluation import CLIMATOLOGY, Evaluation
-from comotion.scoring.finished import at_rows, origins_of
+from comotion.scoring.finished import ONE_DRAW, at_rows, origins_of
 from comotion.scoring.kalman import OUAcceleration
 from comotion.scoring.lead_scores import score_at
 from comotion.scoring.references import AbstractReference, Climatology, ConstantVelocity
@@ -91,6 +91,8 @@ def forecast_at(
     """Forecasts of every row; a model is shown no frame after the origin."""
     if isinstance(what, AbstractReference):
         return what.forecast(origins)
+    if draws == 1:
+        raise BadInput(ONE_DRAW)
     ahead = origins.windows.times[:, origins.seen :]
     windows = origins.seen_windows()
     forecast = what.predict(windows, times=ahead, origin="last", draws=draws, seed=seed)

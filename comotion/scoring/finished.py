@@ -14,6 +14,7 @@ from comotion.scoring.rolling import Origins
 if TYPE_CHECKING:
     import xarray as xr
 
+ONE_DRAW = "The forecast has one draw; scores need at least 2, better 100."
 ON_FRAME = 1e-3
 MOST_SEEN = 10
 
@@ -69,7 +70,7 @@ def at_rows(forecast: "xr.Dataset", origins: Origins) -> AbstractPredictive:
     ahead = slice(seen, seen + origins.horizon)
     rows = cells[origins.origin, origins.slot, :, ahead, : len(origins.coordinates)]
     if rows.shape[1] < 2:
-        raise BadInput("The forecast has one draw; scores need at least 2, better 100.")
+        raise BadInput(ONE_DRAW)
     lost = ~np.isfinite(rows).all(axis=(1, 3)) & ~np.isnan(origins.future).any(axis=-1)
     if lost.any():
         raise BadInput(

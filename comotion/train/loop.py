@@ -15,6 +15,7 @@ from comotion.data.windows import Dataset
 from comotion.functions import SparseGP
 from comotion.model import Model
 from comotion.train.folder import RunFolder
+from comotion.train.optimiser import skipped
 from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
     StepInfo,
@@ -102,11 +103,12 @@ class Loop:
             self.folder.log(row)
 
     def _stop_if_lost(self, stage: Stage) -> None:
-        if int(self.state.skipped) < MOST_SKIPPED:
+        lost = int(skipped(self.state.optimiser))
+        if lost < MOST_SKIPPED:
             return
         check_functions(self.state.model)
         raise TrainingDivergedError(
-            f"{int(self.state.skipped)} iterations in a row at horizon {stage.horizon} had no "
+            f"{lost} iterations in a row at horizon {stage.horizon} had no "
             "finite gradient: use a smaller learning rate, shorter horizons or more substeps"
         )
 

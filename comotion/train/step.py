@@ -7,8 +7,9 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jax.sharding import Mesh
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from comotion._types import Key
 from comotion.backend.devices import mesh_for
@@ -18,10 +19,9 @@ from comotion.data.windows import Dataset, Excerpt, sample_excerpts
 from comotion.encode import OriginFilter
 from comotion.model import Model
 from comotion.objective import Bound, evidence_bound, forecast_score
-from comotion.train.adam import AdamState, adam_init, adam_update, gradient_norm
+from comotion.train.optimiser import first_optimiser_state, updated
 
 LAST_RATE = 0.02
-SLOW = {"kernel", "inducing_inputs", "property_encoder"}
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,8 @@ class TrainState(eqx.Module):
     """Everything that changes from one iteration to the next."""
 
     model: Model
-    optimiser: AdamState
+    optimiser: optax.OptState
     iteration: Int[Array, ""]
-    skipped: Int[Array, ""]
 
 
 class StepInfo(eqx.Module):
@@ -52,7 +51,6 @@ class StepInfo(eqx.Module):
 
     figures: dict[str, Float[Array, ""]]
     gradient_norm: Float[Array, ""]
-    finite: Bool[Array, ""]
 
 
 def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
@@ -71,9 +69,7 @@ def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
 
 
 def first_state(model: Model) -> TrainState:
-    trainable = eqx.filter(model, eqx.is_inexact_array)
-    zero = jnp.zeros((), jnp.int32)
-    return TrainState(model, adam_init(trainable), zero, zero)
+    return TrainState(model, first_optimiser_state(model), jnp.zeros((), jnp.int32))
 
 
 @eqx.filter_jit
@@ -96,17 +92,10 @@ def train_step(
 
     with summed_gradients():
         (_, figures), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
-    norm = gradient_norm(gradient)
-    finite = jnp.isfinite(norm)
-    rates = _rates(gradient, learning_rate, plan.kernel_rate)
-    updates, optimiser = adam_update(gradient, state.optimiser, rates, plan.clip)
-    after = TrainState(
-        eqx.apply_updates(state.model, updates),
-        optimiser,
-        state.iteration + 1,
-        jnp.where(finite, 0, state.skipped + 1),
-    )
-    return after, StepInfo(figures, norm, finite)
+    rates = {"clip": plan.clip, "kernel_rate": plan.kernel_rate}
+    model, optimiser = updated(state.model, gradient, state.optimiser, learning_rate, **rates)
+    after = TrainState(model, optimiser, state.iteration + 1)
+    return after, StepInfo(figures, optax.global_norm(gradient))
 
 
 @eqx.filter_jit
@@ -165,16 +154,3 @@ def learning_rate(stage: Stage, done: int) -> float:
         return stage.learning_rate
     remaining = 0.5 * (1.0 + math.cos(math.pi * done / stage.iterations))
     return stage.learning_rate * (LAST_RATE + (1.0 - LAST_RATE) * remaining)
-
-
-def _rates(gradient: Model, rate: Float[Array, ""], kernel_rate: float) -> Model:
-    """Kernels, inducing inputs and the encoder of properties learn more slowly than the rest.
-
-    All else is expressed through them; large steps would take away the meaning it has learned.
-    """
-
-    def of_leaf(path: tuple, _: Array) -> Float[Array, ""]:
-        names = {getattr(entry, "name", "") for entry in path}
-        return rate * kernel_rate if names & SLOW else rate
-
-    return jax.tree_util.tree_map_with_path(of_leaf, gradient)

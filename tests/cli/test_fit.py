@@ -40,6 +40,16 @@ def run(demo, tmp_path_factory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def twice(demo, tmp_path_factory) -> str:
+    """A file with the demo's sequences and the same ones again."""
+    data = read(demo / "test.csv")
+    values = np.concatenate([data.values, data.values])
+    file = tmp_path_factory.mktemp("data") / "twice.csv"
+    write(Trajectories.from_arrays(values, data.times[0], features=data.features), file)
+    return str(file)
+
+
 def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp_path, capsys):
     out = tmp_path / "run"
     words = ["--config", str(demo / "config.toml"), "--out", str(out)]
@@ -101,13 +111,14 @@ def test_the_same_command_twice_keeps_the_run_of_before_beside_the_new_one(demo,
     assert not (tmp_path / "twice-2").exists()
 
 
-def test_a_run_that_is_resumed_knows_what_it_held_out(demo, tmp_path):
+def test_a_run_that_is_resumed_knows_what_it_held_out(demo, twice, tmp_path):
     data, out = str(demo / "test.csv"), tmp_path / "run"
     words = ["--config", str(demo / "config.toml"), "--out", str(out), "--quiet", "--no-report"]
-    for held_out in (["--split", "0.5"], ["--split", "1"], ["--valid", data]):
-        assert main(["fit", data, *words, *held_out, "--overwrite"]) == 0
+    runs = ((twice, ["--split", "0.5"]), (data, ["--split", "1"]), (data, ["--valid", data]))
+    for given, held_out in runs:
+        assert main(["fit", given, *words, *held_out, "--overwrite"]) == 0
         before = weights(out)
-        assert main(["fit", data, "--out", str(out), "--resume", "--no-report"]) == 0
+        assert main(["fit", given, "--out", str(out), "--resume", "--no-report"]) == 0
         for name, array in weights(out).items():
             np.testing.assert_array_equal(array, before[name])
 
@@ -188,15 +199,9 @@ def test_training_that_diverges_is_told_in_one_sentence(demo, tmp_path, capsys):
     assert "Traceback" not in err
 
 
-def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(demo, run, tmp_path):
-    data = read(demo / "test.csv")
-    twice = np.concatenate([data.values, data.values])
-    write(
-        Trajectories.from_arrays(twice, data.times[0], features=data.features),
-        tmp_path / "twice.csv",
-    )
+def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(run, twice, tmp_path):
     words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "half"), "--no-report"]
-    assert main(["fit", str(tmp_path / "twice.csv"), *words, "--split", "0.5"]) == 0
+    assert main(["fit", twice, *words, "--split", "0.5"]) == 0
     for name, array in weights(tmp_path / "half").items():
         np.testing.assert_array_equal(array, weights(run)[name])
     assert "valid_log_likelihood" in (tmp_path / "half" / "metrics.jsonl").read_text()

@@ -45,10 +45,10 @@ def test_a_model_file_gives_the_same_as_its_folder(demo, forecast, tmp_path):
 
 def test_a_forecast_of_the_same_name_is_kept_beside_the_new_one(demo, tmp_path):
     for seed in ("1", "2"):
-        assert predict(demo, tmp_path / "f.csv", "--draws", "2", "--seed", seed) == 0
+        assert predict(demo, tmp_path / "f.csv", "--seed", seed) == 0
     first, second = ((tmp_path / name).read_text() for name in ("f-1.csv", "f.csv"))
     assert first != second
-    assert predict(demo, tmp_path / "f.csv", "--draws", "2", "--seed", "1", "--overwrite") == 0
+    assert predict(demo, tmp_path / "f.csv", "--seed", "1", "--overwrite") == 0
     assert (tmp_path / "f.csv").read_text() == first
 
 
