@@ -21,13 +21,13 @@ import scoringrules
 import xarray as xr
 
 from comotion.reproduce.floor import floor_forecast
-from comotion.reproduce.scenes import Part, Scene, parts_of
+from comotion.reproduce.scenes import Part, PaperScene, parts_of
 from comotion.train import fit
 
 DRAWS, TABLE_DRAWS, FRAMES = 100, 20, 5
 
 
-def measure(scene: Scene, others: Scene, seed: int, part: str) -> None:
+def measure(scene: PaperScene, others: Scene, seed: int, part: str) -> None:
     parts, judged_parts = parts_of(scene, seed), parts_of(others, seed)
     judged, climate = getattr(judged_parts, part), judged_parts.train
     begun = time.perf_counter()
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", choices=("valid", "test"), default="valid")
     chosen = parser.parse_args()
-    scene = Scene(objects=chosen.objects, noise=chosen.noise, velocities=not chosen.hidden)
+    scene = PaperScene(objects=chosen.objects, noise=chosen.noise, velocities=not chosen.hidden)
     others = replace(scene, objects=chosen.forecast or chosen.objects)
     measure(scene, others, chosen.seed, chosen.part)
 

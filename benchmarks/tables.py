@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rows import RESULTS
 
-from comotion.jobs.rows import Row, Rows
+from comotion.jobs.rows import Row, RunRows
 from comotion.report import figure_png, reproduction_table, skill_figure, skill_table
 from comotion.reproduce import Found, found, labels, results, table
 from comotion.reproduce.scales import SCALES
@@ -84,7 +84,7 @@ def figures(scale: str) -> list[str]:
 
 
 def main() -> None:
-    rows: list[Row] = Rows(RESULTS / "reproduce.jsonl").read()
+    rows: list[Row] = RunRows(RESULTS / "reproduce.jsonl").read()
     text = [INTRODUCTION.read_text().format(file=FILE, citation=results()["citation"])]
     left_out: list[str] = []
     for scale in ("paper", "fast"):

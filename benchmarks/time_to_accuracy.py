@@ -44,7 +44,7 @@ from comotion.model import Model  # noqa: E402
 from comotion.predict import FittedModel  # noqa: E402
 from comotion.reproduce.conventions import Scores, paper_scores  # noqa: E402
 from comotion.reproduce.floor import floor_forecast  # noqa: E402
-from comotion.reproduce.scenes import Part, Scene  # noqa: E402
+from comotion.reproduce.scenes import PaperScene, Part  # noqa: E402
 from comotion.simulate import bouncing_balls, noise_sd  # noqa: E402
 from comotion.train.calibrate import largest_seen, with_noise  # noqa: E402
 from comotion.train.fit import run_config, untrained  # noqa: E402
@@ -183,7 +183,7 @@ def floor(noise: str, seed: int) -> float:
     ]
     seen, true = (data.split(100, 100, 100) for data in whole)
     part = Part(seen[2], true[2], noise_sd(whole[1], noise))  # as the simulator adds it
-    scene = Scene("balls", 3, noise)
+    scene = PaperScene("balls", 3, noise)
     forecast = floor_forecast(scene, part, seen[0], frames=5, draws=DRAWS, seed=seed)
     mse = round(paper_scores(forecast, seen[2])["mse_draws_table"], 3)
     append(FLOORS, {"noise": noise, "seed": seed, "mse": mse})

@@ -10,7 +10,7 @@ import pytest
 
 import comotion
 from comotion.cli import COMMANDS
-from comotion.jobs.rows import Rows
+from comotion.jobs.rows import RunRows
 from comotion.reproduce import labels, runs_of, table
 from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.systems import DEFAULT
@@ -102,7 +102,7 @@ def test_the_map_lists_every_room():
 
 
 def test_nothing_on_the_page_of_results_has_more_skill_than_the_floor():
-    rows = Rows(ROOT / "benchmarks" / "results" / "reproduce.jsonl").read()
+    rows = RunRows(ROOT / "benchmarks" / "results" / "reproduce.jsonl").read()
     assert "nothing here has more skill at any lead time" in (ROOT / "docs/results.md").read_text()
     shown = {run.id for label in labels() for run in runs_of(table(label), "fast", seeds=1)}
     rows = [row for row in rows if row["id"] in shown]
@@ -130,3 +130,15 @@ def test_every_room_is_in_every_contract_about_who_speaks_what():
         silent = {name.removeprefix("comotion.") for name in contract["source_modules"]}
         spoken = re.findall(r"\w+", contract["name"].split("speak")[0].removeprefix("only"))
         assert rooms - silent == set(spoken) - {"and"}, contract["name"]
+
+
+def test_no_two_classes_share_a_name():
+    """But for `Options`, which every command has in its own file of `cli`."""
+    homes: dict[str, list[str]] = {}
+    for file in sorted((ROOT / "comotion").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    options = homes.pop("Options")
+    assert all(home.startswith("comotion/cli/") for home in options)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

@@ -11,7 +11,7 @@ from comotion.cli.output import as_json, note
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
-    from comotion.jobs.rows import Rows
+    from comotion.jobs.rows import RunRows
     from comotion.reproduce import Found
 
 FAILED = 1
@@ -75,7 +75,7 @@ class Options:
 
 def run(options: Options) -> int:
     from comotion.jobs.engine import engine
-    from comotion.jobs.rows import Rows
+    from comotion.jobs.rows import RunRows
     from comotion.reproduce import found, runs_of, select, table
     from comotion.reproduce.drive import drive
     from comotion.reproduce.scales import SCALES
@@ -86,7 +86,7 @@ def run(options: Options) -> int:
         raise BadInput(f"--seeds {seeds}: give at least 1")
     if options.track:
         check_tracker(options.track)
-    rows = Rows(options.rows or options.out / "rows.jsonl")
+    rows = RunRows(options.rows or options.out / "rows.jsonl")
     if options.table == FIGURES:
         return _figures(options, rows)
     chosen = select(table(options.table), options.noise, options.systems)
@@ -105,7 +105,7 @@ def run(options: Options) -> int:
     return FAILED if failures else 0
 
 
-def _figures(options: Options, rows: "Rows") -> int:
+def _figures(options: Options, rows: "RunRows") -> int:
     """The models of a few runs of the tables, and what the paper draws of such models."""
     if options.noise or options.systems or options.seeds is not None:
         raise BadInput("figures are of three balls without noise, seed 0; leave the choice out")

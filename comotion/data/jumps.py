@@ -27,7 +27,7 @@ Place = tuple[int, int, int]  # sequence, frame, slot
 
 
 @dataclass(frozen=True)
-class Jumps:
+class FoundJumps:
     """Frames to leave out, frames at which another object begins, and how many steps there are."""
 
     glitches: tuple[Place, ...]
@@ -53,14 +53,14 @@ class Jumps:
         ]
 
 
-def find_jumps(data: Trajectories) -> Jumps:
+def find_jumps(data: Trajectories) -> FoundJumps:
     d = data.spatial
     tracks = list(_tracks(data)) if d else []
     lengths = [np.linalg.norm(np.diff(x, axis=0), axis=-1) for _, _, _, x, _ in tracks]
     durations = [np.diff(t) for _, _, _, _, t in tracks]
     every_length = np.concatenate([np.empty(0), *lengths])
     if every_length.size < FEWEST_STEPS:
-        return Jumps((), (), every_length.size, np.inf)
+        return FoundJumps((), (), every_length.size, np.inf)
     every_speed = every_length / np.concatenate(durations)
     limit = Limit(
         *(TIMES_USUAL * float(np.quantile(v, USUAL)) for v in (every_length, every_speed))
@@ -72,11 +72,11 @@ def find_jumps(data: Trajectories) -> Jumps:
         glitches += [(p, int(frames[i]), a) for i in bad]
         swaps += [(p, int(frames[i]), a) for i in breaks]
     if len(glitches) + len(swaps) > MOST * every_length.size:
-        return Jumps((), (), every_length.size, limit.speed)
-    return Jumps(tuple(glitches), tuple(swaps), every_length.size, limit.speed)
+        return FoundJumps((), (), every_length.size, limit.speed)
+    return FoundJumps(tuple(glitches), tuple(swaps), every_length.size, limit.speed)
 
 
-def leave_out(data: Trajectories, jumps: Jumps) -> Trajectories:
+def leave_out(data: Trajectories, jumps: FoundJumps) -> Trajectories:
     """Glitches become missing; after a swap the rest of a track is an object of its own."""
     if not len(jumps):
         return data

@@ -52,7 +52,7 @@ def load(path: str | os.PathLike) -> Trajectories:
     """Read a NetCDF file that `save` wrote."""
     file = existing(path)
     try:
-        return from_xarray(_open_netcdf(file))
+        return from_xarray(open_netcdf(file))
     except KeyError as error:
         raise BadInput(
             f"{file.name} holds no trajectories ({error.args[0]}): "
@@ -60,7 +60,7 @@ def load(path: str | os.PathLike) -> Trajectories:
         ) from None
 
 
-def _open_netcdf(path: Path) -> "xarray.Dataset":
+def open_netcdf(path: Path) -> "xarray.Dataset":
     import xarray as xr
 
     # Through a file object, because HDF5 would keep a broken file open under its path. Damage
@@ -128,6 +128,8 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
         yield temporary
+        with temporary.open("rb") as file:  # on the disk before its name says so
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from comotion.encode.differences import finite_differences
 TINY = 1e-12
 
 
-class Reading(eqx.Module):
+class PairReading(eqx.Module):
     """Inputs of the recurrent network, and the frames in which both objects are seen."""
 
     inputs: Float[Array, "A A F I"]
@@ -30,7 +30,7 @@ class AbstractReading(eqx.Module):
     in_size: eqx.AbstractVar[int]
 
     @abstractmethod
-    def __call__(self, window: Window) -> Reading: ...
+    def __call__(self, window: Window) -> PairReading: ...
 
 
 class PlainReading(AbstractReading):
@@ -38,12 +38,12 @@ class PlainReading(AbstractReading):
 
     in_size: int = eqx.field(static=True)
 
-    def __call__(self, window: Window) -> Reading:
+    def __call__(self, window: Window) -> PairReading:
         values = jnp.swapaxes(window.values, 0, 1)  # (A, F, O)
         seen = jnp.swapaxes(jnp.any(window.present, axis=2), 0, 1)
         own = jnp.broadcast_to(values[:, None], (values.shape[0], *values.shape))
         inputs = jnp.concatenate([own, values[None] - own], axis=-1)
-        return Reading(inputs, seen[:, None] & seen[None])
+        return PairReading(inputs, seen[:, None] & seen[None])
 
 
 class LocalReading(AbstractReading):
@@ -57,7 +57,7 @@ class LocalReading(AbstractReading):
     in_size: int = eqx.field(static=True)
     layout: Layout = eqx.field(static=True)
 
-    def __call__(self, window: Window) -> Reading:
+    def __call__(self, window: Window) -> PairReading:
         batch = jax.tree.map(lambda leaf: leaf[None], window)
         found = finite_differences(batch, self.layout)
         moving = self.layout.spatial * self.layout.vectors
@@ -67,7 +67,7 @@ class LocalReading(AbstractReading):
         over_frames = jax.vmap(self._look)
         over_others = jax.vmap(over_frames, in_axes=(None, None, 0, 0))
         inputs = jax.vmap(over_others, in_axes=(0, 0, None, None))(states, rates, states, rates)
-        return Reading(inputs, known[:, None] & known[None])
+        return PairReading(inputs, known[:, None] & known[None])
 
     def _look(
         self,

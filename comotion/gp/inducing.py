@@ -1,8 +1,11 @@
 """Where to put the inducing inputs: the centres of clusters of the data."""
 
+import warnings
+
 import jax
 import numpy as np
 from jaxtyping import Float
+from scipy.cluster.vq import kmeans2
 
 from comotion._types import Key
 
@@ -25,7 +28,11 @@ def k_means(x: Float[np.ndarray, "N I"], M: int, *, key: Key) -> Float[np.ndarra
     standard = (x - centre) / scale
     if len(x) > _MOST_POINTS:
         standard = standard[random.choice(len(x), _MOST_POINTS, replace=False)]
-    return _lloyd(standard, _spread_out_start(standard, M, random)) * scale + centre
+    start = _spread_out_start(standard, M, random)
+    with warnings.catch_warnings():  # a centre without points stays where it is, as it should
+        warnings.simplefilter("ignore", UserWarning)
+        centres, _ = kmeans2(standard, start, iter=_ROUNDS, minit="matrix")
+    return centres * scale + centre
 
 
 def spread(x: Float[np.ndarray, "N I"]) -> Float[np.ndarray, " I"]:
@@ -47,20 +54,4 @@ def _spread_out_start(
             centres[m] = x[random.choice(len(x), p=nearest / nearest.sum())]
         else:
             centres[m] = x[random.integers(len(x))] + _NUDGE * random.normal(size=x.shape[1])
-    return centres
-
-
-def _lloyd(
-    x: Float[np.ndarray, "N I"], centres: Float[np.ndarray, "M I"]
-) -> Float[np.ndarray, "M I"]:
-    """Move each centre to the mean of its points; a centre without points stays."""
-    for _ in range(_ROUNDS):
-        owner = np.argmin((centres**2).sum(axis=1) - 2 * x @ centres.T, axis=1)
-        counts = np.bincount(owner, minlength=len(centres))
-        sums = np.stack([np.bincount(owner, column, len(centres)) for column in x.T], axis=1)
-        means = sums / np.maximum(counts, 1)[:, None]
-        moved = np.where(counts[:, None] > 0, means, centres)
-        if np.array_equal(moved, centres):
-            break
-        centres = moved
     return centres

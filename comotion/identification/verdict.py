@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from comotion.identification.structures import Structure
 from comotion.predict import FittedModel
 from comotion.scoring import Evaluation
-from comotion.scoring.resampling import Interval, paired_skill
+from comotion.scoring.resampling import ConfidenceInterval, paired_skill
 
 STRAIGHT_LINE = "constant velocity"
 STOPPED = "stopped by Ctrl-C"
@@ -18,7 +18,7 @@ class Trial:
     structure: Structure
     model: FittedModel
     evaluation: Evaluation
-    gain: Interval | None
+    gain: ConfidenceInterval | None
     """1 − CRPS / CRPS of the best structure before it; none for the first"""
 
     @property
@@ -38,7 +38,7 @@ class Trial:
         return f"{self.structure.claim}: {verdict}, CRPS {-self.gain.estimate:+.1%}"
 
 
-def gain_over(evaluation: Evaluation, best: Evaluation) -> Interval:
+def gain_over(evaluation: Evaluation, best: Evaluation) -> ConfidenceInterval:
     """Of one structure over another, forecast at the same origins."""
     ours, theirs = (each.scores[each.name] for each in (evaluation, best))
     blocks = evaluation.origins.blocks[evaluation.origins.origin]

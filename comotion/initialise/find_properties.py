@@ -34,7 +34,7 @@ TINY = 1e-6
 MOST_NUMBERS = 10**8
 
 
-class Law(eqx.Module):
+class ExpandedLaw(eqx.Module):
     """Weights of the basis for each term of the expansion in properties."""
 
     alone: Float[Array, "s p"]
@@ -69,7 +69,7 @@ def free_properties(
     return _turned(evidence, properties, key=key_signs)
 
 
-def _likely_law(evidence: Evidence, count: int, starts: int, *, key: Key) -> Law:
+def _likely_law(evidence: Evidence, count: int, starts: int, *, key: Key) -> ExpandedLaw:
     """Of many random starts the one that ends best: most end in a law that explains little."""
     best, lowest = None, math.inf
     for key_start in jax.random.split(key, starts):
@@ -100,7 +100,7 @@ def _take_turns(
 
 
 @eqx.filter_jit
-def regress_law(evidence: Evidence, properties: Float[Array, "P A C"]) -> Law:
+def regress_law(evidence: Evidence, properties: Float[Array, "P A C"]) -> ExpandedLaw:
     """The law that explains all sequences best, given their properties."""
     zeros, unflatten = ravel_pytree(_blank_law(evidence, properties.shape[2]))
     design_of = jax.jacfwd(lambda weights, c: _slot_weights(unflatten(weights), c))
@@ -121,7 +121,9 @@ def regress_law(evidence: Evidence, properties: Float[Array, "P A C"]) -> Law:
 
 
 @eqx.filter_jit
-def best_of(evidence: Evidence, law: Law, tries: Float[Array, "P T A C"]) -> Float[Array, "P A C"]:
+def best_of(
+    evidence: Evidence, law: ExpandedLaw, tries: Float[Array, "P T A C"]
+) -> Float[Array, "P A C"]:
     """Of each sequence the try that explains it best, after each has been improved."""
 
     def of_sequence(sequence: tuple[Evidence, Array]) -> Float[Array, "A C"]:
@@ -144,7 +146,7 @@ def misfit(forms: Evidence, properties: Float[Array, "A C"]) -> Float[Array, ""]
 
 @eqx.filter_jit
 def total_misfit(
-    evidence: Evidence, law: Law, properties: Float[Array, "P A C"]
+    evidence: Evidence, law: ExpandedLaw, properties: Float[Array, "P A C"]
 ) -> Float[Array, ""]:
     each = jax.lax.map(lambda s: misfit(_under_law(s[0], law), s[1]), (evidence, properties))
     return jnp.sum(each)
@@ -163,7 +165,7 @@ def _improve(forms: Evidence, properties: Float[Array, "A C"]) -> Float[Array, "
     return jax.lax.fori_loop(0, SWEEPS * A * C, better, properties)
 
 
-def _under_law(seen: Evidence, law: Law) -> Evidence:
+def _under_law(seen: Evidence, law: ExpandedLaw) -> Evidence:
     """The same square forms over the terms of the expansion, the law's weights put in."""
     A = seen.exists.shape[0]
     weights = jax.scipy.linalg.block_diag(law.alone, *[law.pair] * A)  # (n, terms)
@@ -185,17 +187,17 @@ def _terms(c: Float[Array, "A C"]) -> tuple[Float[Array, "A p"], Float[Array, "A
     )
 
 
-def _slot_weights(law: Law, c: Float[Array, "A C"]) -> Float[Array, "A n"]:
+def _slot_weights(law: ExpandedLaw, c: Float[Array, "A C"]) -> Float[Array, "A n"]:
     """The basis weights of every slot of every object."""
     own, pairs = _terms(c)
     heard = jnp.einsum("abm,wm->abw", pairs, law.pair)
     return jnp.concatenate([own @ law.alone.T, heard.reshape(c.shape[0], -1)], axis=1)
 
 
-def _blank_law(evidence: Evidence, count: int) -> Law:
+def _blank_law(evidence: Evidence, count: int) -> ExpandedLaw:
     alone = evidence.gram.shape[-1] - evidence.exists.shape[-1] * CENTRES
     terms = (1 + count, (1 + count) ** 2)
-    return Law(jnp.zeros((alone, terms[0]), FAST), jnp.zeros((CENTRES, terms[1]), FAST))
+    return ExpandedLaw(jnp.zeros((alone, terms[0]), FAST), jnp.zeros((CENTRES, terms[1]), FAST))
 
 
 def _random(evidence: Evidence, tries: int, count: int, *, key: Key) -> Float[Array, "P T A C"]:

@@ -3,7 +3,7 @@
 from comotion.integrate.base import AbstractIntegrator, Interval, trajectory
 from comotion.integrate.contacts import Bouncing, overlaps, rounds_for
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
-from comotion.integrate.discrete import Jumps
+from comotion.integrate.discrete import FrameSteps
 from comotion.integrate.process_noise import (
     AbstractProcessNoise,
     BodyNoise,
@@ -21,9 +21,9 @@ __all__ = [
     "BodyNoise",
     "Bouncing",
     "FixedSteps",
+    "FrameSteps",
     "Habits",
     "Interval",
-    "Jumps",
     "StateNoise",
     "body_noise",
     "no_noise",

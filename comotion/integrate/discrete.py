@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States
 
 
-class Jumps(AbstractIntegrator):
+class FrameSteps(AbstractIntegrator):
     """The law gives the change of the state from one frame to the next; padding changes nothing."""
 
     jumps: ClassVar[bool] = True

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Rows:
+class RunRows:
     """A file with one JSON object a line."""
 
     path: Path

@@ -3,7 +3,6 @@
 import hashlib
 import importlib.metadata
 import json
-import os
 import struct
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from jaxtyping import PyTree
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from comotion.data.store import replacing
 from comotion.errors import BadInput
 
 FORMAT = 1
@@ -23,19 +23,15 @@ Tree = TypeVar("Tree", bound=PyTree)
 
 
 def write(path: Path, tree: PyTree, header: dict[str, Any]) -> None:
-    """Writes beside the target first, so that a crash never leaves half a file."""
+    """Whole or not at all: a crash never leaves half a file."""
     arrays = {name: np.asarray(leaf) for name, leaf in _named_arrays(tree)}
     about = {"format": FORMAT, "versions": _versions(), "header": header}
     # One entry, because safetensors writes several in no particular order, and the same model
     # should be the same file.
     text = json.dumps({**about, "checksum": _checksum(arrays, header)}, sort_keys=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".writing")
-    with temporary.open("wb") as file:
-        file.write(save(arrays, {ENTRY: text}))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    with replacing(path) as whole:
+        whole.write_bytes(save(arrays, {ENTRY: text}))
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

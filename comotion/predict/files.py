@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from comotion.data.store import replacing, write_netcdf
+from comotion.data.store import open_netcdf, replacing, write_netcdf
 from comotion.errors import BadInput
 from comotion.predict.forecast import last_seen
 
@@ -34,7 +34,6 @@ def write_forecast(forecast: "xr.Dataset", path: Path) -> None:
 
 def read_forecast(path: Path) -> "xr.Dataset":
     """A file that `write_forecast` made: every draw, or quantiles of them."""
-    import xarray as xr
 
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; check the path")
@@ -42,14 +41,7 @@ def read_forecast(path: Path) -> "xr.Dataset":
         from comotion.predict.forecast_tables import read_table
 
         return read_table(path)
-    # Through a file object, because HDF5 would keep a broken file open under its path.
-    with path.open("rb") as file:
-        try:
-            forecast = xr.load_dataset(file, engine="h5netcdf")
-        except Exception as error:  # damage surfaces as any kind of error
-            raise BadInput(
-                f"{path}: not a readable NetCDF-4 file ({error}); check or make it again"
-            ) from None
+    forecast = open_netcdf(path)
     if "trajectory" not in forecast:
         raise BadInput(f"{path}: there is no forecast in this file; make one with `predict`")
     return forecast

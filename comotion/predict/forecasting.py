@@ -25,7 +25,7 @@ from comotion.predict.fitted import FittedModel
 from comotion.predict.forecast import DIMENSIONS, Forecast, indexed
 from comotion.predict.origin import CANDIDATES, MOVES, Search
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
-from comotion.predict.times import Plan, plan_forecast
+from comotion.predict.times import TimePlan, plan_forecast
 from comotion.systems import check_data
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def make_forecast(
 
 def _planned(
     fitted: FittedModel, data: Trajectories, settings: ForecastSettings
-) -> tuple[Trajectories, Plan]:
+) -> tuple[Trajectories, TimePlan]:
     """The frames that may be seen, and the times to follow them to."""
     system, at_end = fitted.config.system, isinstance(fitted.model.encoder, OriginFilter)
     horizon, origin, times = settings.horizon, settings.origin, settings.times
@@ -154,7 +154,7 @@ def _without_interaction(model: Model, name: str) -> Model:
 
 
 def _in_data_units(
-    fitted: FittedModel, values: Float[np.ndarray, "L P K A O"], plan: Plan
+    fitted: FittedModel, values: Float[np.ndarray, "L P K A O"], plan: TimePlan
 ) -> Draws:
     rows = np.arange(len(plan.wanted))[:, None]
     wanted = fitted.scaling.to_data(values[:, rows, plan.wanted])
@@ -163,7 +163,11 @@ def _in_data_units(
 
 
 def _dataset(
-    fitted: FittedModel, data: Trajectories, plan: Plan, trajectories: Draws, observations: Draws
+    fitted: FittedModel,
+    data: Trajectories,
+    plan: TimePlan,
+    trajectories: Draws,
+    observations: Draws,
 ) -> "xr.Dataset":
     import xarray as xr
 

@@ -18,7 +18,7 @@ ON_FRAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Plan:
+class TimePlan:
     """A batch of grids, and where on them the asked times are."""
 
     grids: Grid
@@ -29,7 +29,7 @@ class Plan:
 
 def plan_forecast(
     data: Trajectories, times: np.ndarray | None, scaling: Scaling, shape: DataShape, whole: bool
-) -> Plan:
+) -> TimePlan:
     """`times` are in the data's own unit and clock; `whole`: only multiples of a frame will do."""
     if times is None:
         asked = data.times
@@ -48,7 +48,7 @@ def plan_forecast(
             for grid, row in zip(grids, asked, strict=True)
         ]
     )
-    return Plan(
+    return TimePlan(
         grids=_device_grid(data, grids, scaling),
         wanted=wanted,
         times=asked,

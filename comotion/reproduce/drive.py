@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from comotion.jobs.engine import AbstractEngine, Failure
-from comotion.jobs.rows import Claim, Row, Rows
+from comotion.jobs.rows import Claim, Row, RunRows
 from comotion.reproduce.perform import Task, perform
 from comotion.reproduce.runs import TRUE_DYNAMICS, Run
 
@@ -64,7 +64,7 @@ class Progress:
 
 def drive(
     runs: Sequence[Run],
-    rows: Rows,
+    rows: RunRows,
     engine: AbstractEngine,
     *,
     folder: Path,
@@ -119,7 +119,7 @@ def drive(
     return failures
 
 
-def _claims(task: Task, rows: Rows) -> list[Claim]:
+def _claims(task: Task, rows: RunRows) -> list[Claim]:
     """On the run's row and on its folder, which grids with other rows may share; none if someone
     else has either."""
     row = rows.claim(task.run.id)

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 
 from comotion.data import Trajectories, summarise
 from comotion.errors import BadInput
-from comotion.reproduce.scenes import Part, Scene
+from comotion.reproduce.scenes import PaperScene, Part
 from comotion.simulate import advance_balls
 from comotion.simulate.bouncing_balls import HALF_WIDTH, RADIUS, TOTAL_SPEED
 
@@ -26,7 +26,7 @@ States = Float[np.ndarray, "K A S"]
 
 
 def floor_forecast(
-    scene: Scene,
+    scene: PaperScene,
     part: Part,
     train: Trajectories,
     *,

@@ -9,7 +9,7 @@ from comotion.jobs.rows import Row
 from comotion.reproduce.conventions import METRICS as OURS
 from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.reproduce.scales import SCALES
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 from comotion.reproduce.tables import METRICS, Entry, PaperTable
 
 REFERENCES = ("climatology", "constant velocity")
@@ -22,7 +22,7 @@ class Line:
 
     setting: str
     name: str
-    scene: Scene
+    scene: PaperScene
     rows: tuple[Row, ...]
     """one for each seed"""
     part: str = "model"
@@ -119,7 +119,7 @@ def _references(entry: Entry, chosen: PaperTable, latest: dict, scale: str) -> l
     return [*beside, Line(setting, TRUE_DYNAMICS, entry.scene, rows)]
 
 
-def _rows(name: str, scene: Scene, latest: dict, scale: str) -> tuple[Row, ...]:
+def _rows(name: str, scene: PaperScene, latest: dict, scale: str) -> tuple[Row, ...]:
     sized = SCALES[scale].scene(scene)
     key = (name, *dataclasses.asdict(sized).values())
     return tuple(row for _, row in sorted(latest.get(key, {}).items()))

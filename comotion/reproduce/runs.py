@@ -13,7 +13,7 @@ import xarray as xr
 
 from comotion.config import Recipe, SystemConfig
 from comotion.reproduce.floor import floor_forecast
-from comotion.reproduce.scenes import Part, Parts, Scene
+from comotion.reproduce.scenes import PaperScene, Part, SceneParts
 from comotion.simulate.bouncing_balls import TOTAL_SPEED
 from comotion.train.progress import Watcher
 
@@ -39,7 +39,7 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
+        self, scene: PaperScene, parts: SceneParts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         """Forecasts part by part with so many draws; `folder` is the run's own, and only who has
         something to show asks for a watcher."""
@@ -61,7 +61,7 @@ class Fit(AbstractSource):
         return self.system.who == "interacting" and self.system.accumulation != "nonlinear"
 
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
+        self, scene: PaperScene, parts: SceneParts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         from comotion.train import fit
 
@@ -100,7 +100,7 @@ class Truth(AbstractSource):
         return True
 
     def learn(
-        self, scene: Scene, parts: Parts, seed: int, folder: Path, watch: Watch
+        self, scene: PaperScene, parts: SceneParts, seed: int, folder: Path, watch: Watch
     ) -> Forecaster:
         return lambda part, draws: floor_forecast(
             scene,
@@ -118,7 +118,7 @@ class Run:
     """A source of forecasts, what it is judged on, and a seed for noise, model and draws."""
 
     source: AbstractSource
-    scene: Scene
+    scene: PaperScene
     seed: int
     scale: str
     draws: int

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from comotion.config import Recipe, Stage, SystemConfig, replace
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 from comotion.train.recipe import recipe
 
 PRETRAIN = 100
@@ -31,13 +31,13 @@ class Scale:
     windows: Mapping[str, int] = field(default_factory=dict)
     """per iteration instead of the recipe's, by the kind of a scene"""
 
-    def scene(self, scene: Scene) -> Scene:
+    def scene(self, scene: PaperScene) -> PaperScene:
         return dataclasses.replace(scene, **self.sizes[scene.kind])
 
     def system(self, config: SystemConfig) -> SystemConfig:
         return replace(config, **self.parts)
 
-    def plan(self, config: SystemConfig, scene: Scene) -> Recipe:
+    def plan(self, config: SystemConfig, scene: PaperScene) -> Recipe:
         """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
         plan = recipe(self.recipe, config, velocities_seen=scene.velocities)
         windows = self.windows.get(scene.kind, plan.windows)

@@ -20,7 +20,7 @@ SINGLE_BALL_SEED = 1000
 
 
 @dataclass(frozen=True)
-class Scene:
+class PaperScene:
     """The motion is the same for every seed of a run; its seed decides noise and model."""
 
     kind: Literal["balls", "charges"] = "balls"
@@ -53,7 +53,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class SceneParts:
     """The first sequences to learn from, the next to choose on, the last to be judged on."""
 
     train: Part
@@ -61,14 +61,14 @@ class Parts:
     test: Part
 
 
-def parts_of(scene: Scene, seed: int) -> Parts:
+def parts_of(scene: PaperScene, seed: int) -> SceneParts:
     total = scene.train + scene.valid + scene.test
     clean = _motion(scene.kind, scene.objects, total, scene.frames, MOTION_SEED)
     counts = (scene.train, scene.valid, scene.test)
-    return Parts(*_observed(clean, scene, seed, counts))
+    return SceneParts(*_observed(clean, scene, seed, counts))
 
 
-def single_ball(scene: Scene, seed: int) -> Part:
+def single_ball(scene: PaperScene, seed: int) -> Part:
     """As many sequences of one ball as there are to be judged on, with the scene's noise."""
     clean = _motion("balls", 1, scene.test, scene.frames, SINGLE_BALL_SEED)
     (part,) = _observed(clean, scene, seed, (scene.test,))
@@ -76,7 +76,7 @@ def single_ball(scene: Scene, seed: int) -> Part:
 
 
 def _observed(
-    clean: Trajectories, scene: Scene, seed: int, counts: tuple[int, ...]
+    clean: Trajectories, scene: PaperScene, seed: int, counts: tuple[int, ...]
 ) -> tuple[Part, ...]:
     noisy = add_noise(clean, scene.noise, seed=seed)
     shown = noisy if scene.velocities else noisy.hide_velocities()

@@ -9,7 +9,7 @@ from importlib import resources
 from comotion.errors import BadInput
 from comotion.reproduce.runs import Fit, Run, Truth
 from comotion.reproduce.scales import SCALES
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 from comotion.simulate import LEVELS
 from comotion.systems import system
 
@@ -18,11 +18,11 @@ METRICS = {"mse": "mse_draws_table", "ell": "ell_table"}
 """The paper's metrics under the names of `conventions`."""
 
 _SCENES = {
-    "balls3": Scene("balls", 3),
-    "balls3, velocities hidden": Scene("balls", 3, velocities=False),
-    "balls2": Scene("balls", 2),
-    "charges": Scene("charges", 5),
-    "balls1 (trained on balls3, f_s only)": Scene("balls", 3),
+    "balls3": PaperScene("balls", 3),
+    "balls3, velocities hidden": PaperScene("balls", 3, velocities=False),
+    "balls2": PaperScene("balls", 2),
+    "charges": PaperScene("charges", 5),
+    "balls1 (trained on balls3, f_s only)": PaperScene("balls", 3),
 }
 _FORMS = {
     "without global latents": "/without-globals",
@@ -37,7 +37,7 @@ class Entry:
 
     setting: str
     system: str
-    scene: Scene
+    scene: PaperScene
     printed: dict[str, dict[str, Measured]]
     """by view and metric"""
 
@@ -51,7 +51,7 @@ class PaperTable:
     entries: tuple[Entry, ...]
 
     @property
-    def scenes(self) -> list[Scene]:
+    def scenes(self) -> list[PaperScene]:
         return list(dict.fromkeys(entry.scene for entry in self.entries))
 
 

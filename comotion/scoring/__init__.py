@@ -17,7 +17,7 @@ from comotion.scoring.references import (
     ConstantTurn,
     ConstantVelocity,
 )
-from comotion.scoring.resampling import Interval
+from comotion.scoring.resampling import ConfidenceInterval
 from comotion.scoring.rolling import Origins, Protocol, roll
 
 __all__ = [
@@ -27,12 +27,12 @@ __all__ = [
     "AbstractReference",
     "AlongAcross",
     "Climatology",
+    "ConfidenceInterval",
     "ConstantTurn",
     "ConstantVelocity",
     "DampedVelocity",
     "Evaluation",
     "GaussianPaths",
-    "Interval",
     "LeadScores",
     "OUAcceleration",
     "Origins",

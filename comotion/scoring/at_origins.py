@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from comotion.data import Trajectories
+from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.scoring.distributions import AbstractPredictive, SampledPaths

@@ -7,7 +7,7 @@ import numpy as np
 
 from comotion.predict.findings import longest_run
 from comotion.scoring.lead_scores import MEASURES, LeadScores
-from comotion.scoring.resampling import Interval, paired_difference, paired_skill
+from comotion.scoring.resampling import ConfidenceInterval, paired_difference, paired_skill
 from comotion.scoring.rolling import Origins
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class Evaluation:
     def references(self) -> list[str]:
         return [name for name in self.scores if name != self.name]
 
-    def skill(self, against: str = CLIMATOLOGY, measure: str = "crps") -> Interval:
+    def skill(self, against: str = CLIMATOLOGY, measure: str = "crps") -> ConfidenceInterval:
         """1 − score / score of the reference, with its 95 % interval."""
         return paired_skill(*self._pair(against, measure), self._blocks(measure))
 
-    def difference(self, against: str = CLIMATOLOGY, measure: str = "crps") -> Interval:
+    def difference(self, against: str = CLIMATOLOGY, measure: str = "crps") -> ConfidenceInterval:
         """Score − score of the reference, with its 95 % interval."""
         return paired_difference(*self._pair(against, measure), self._blocks(measure))
 

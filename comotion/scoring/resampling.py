@@ -10,7 +10,7 @@ FEWEST_BLOCKS = 5
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """An estimate with its central 95 % interval; without one where blocks are too few."""
 
     estimate: float
@@ -31,7 +31,7 @@ def paired_skill(
     ours: Float[np.ndarray, "n H"],
     theirs: Float[np.ndarray, "n H"],
     blocks: Int[np.ndarray, " n"],
-) -> Interval:
+) -> ConfidenceInterval:
     """1 − mean of ours / mean of theirs, on the same cells; blocks are resampled as a whole."""
     return _bootstrap(ours, theirs, blocks, lambda a, b: 1 - a / b)
 
@@ -40,12 +40,12 @@ def paired_difference(
     ours: Float[np.ndarray, "n H"],
     theirs: Float[np.ndarray, "n H"],
     blocks: Int[np.ndarray, " n"],
-) -> Interval:
+) -> ConfidenceInterval:
     """Mean of ours − mean of theirs, on the same cells; blocks are resampled as a whole."""
     return _bootstrap(ours, theirs, blocks, lambda a, b: a - b)
 
 
-def _bootstrap(ours, theirs, blocks, compare) -> Interval:
+def _bootstrap(ours, theirs, blocks, compare) -> ConfidenceInterval:
     known = ~np.isnan(ours) & ~np.isnan(theirs)
     count = int(blocks.max()) + 1
 
@@ -57,11 +57,11 @@ def _bootstrap(ours, theirs, blocks, compare) -> Interval:
     sums = [per_block(cells) for cells in (ours, theirs, np.ones_like(ours))]
     estimate = float(compare(*_means(np.ones((1, count)), *sums))[0])
     if count < FEWEST_BLOCKS:
-        return Interval(estimate, np.nan, np.nan)
+        return ConfidenceInterval(estimate, np.nan, np.nan)
     weights = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     resampled = compare(*_means(weights.astype(np.float64), *sums))
     low, high = np.nanquantile(resampled, [0.025, 0.975])
-    return Interval(estimate, float(low), float(high))
+    return ConfidenceInterval(estimate, float(low), float(high))
 
 
 def _means(

@@ -28,7 +28,7 @@ INNER_STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class AgentScene:
     """A law, where agents begin, and how much of it the literature looks at.
 
     Places are uniform in a square, velocities Gaussian. The last share `others` of the agents is
@@ -57,7 +57,7 @@ class Scene:
 
 
 SCENES = {
-    "swarm": Scene(
+    "swarm": AgentScene(
         "self-propelled agents that attract from afar and repel nearby",
         agent_laws.SWARM,
         half_width=3.0,
@@ -67,7 +67,7 @@ SCENES = {
         frames=80,
         step=0.1,
     ),
-    "cucker-smale": Scene(
+    "cucker-smale": AgentScene(
         "a flock that aligns its velocities, the nearer the more",
         agent_laws.CUCKER_SMALE,
         half_width=5.0,
@@ -77,7 +77,7 @@ SCENES = {
         frames=5,
         step=2.5,
     ),
-    "fish-milling": Scene(
+    "fish-milling": AgentScene(
         "fish that swim in circles: self-propulsion and Morse forces",
         agent_laws.MILLING,
         half_width=0.5,
@@ -87,7 +87,7 @@ SCENES = {
         frames=6,
         step=1.0,
     ),
-    "anticipation": Scene(
+    "anticipation": AgentScene(
         "agents that draw together and align, looking ahead",
         agent_laws.ANTICIPATION,
         half_width=2.5,
@@ -97,7 +97,7 @@ SCENES = {
         frames=5,
         step=2.5,
     ),
-    "opinion": Scene(
+    "opinion": AgentScene(
         "opinions on a line, moved by those that are near: an influence with jumps",
         agent_laws.OPINION,
         half_width=4.0,
@@ -108,7 +108,7 @@ SCENES = {
         step=0.05,
         dimension=1,
     ),
-    "stubborn-opinion": Scene(
+    "stubborn-opinion": AgentScene(
         "opinions of which the last three in ten hear nobody",
         agent_laws.STUBBORN_OPINION,
         half_width=2.0,
@@ -120,7 +120,7 @@ SCENES = {
         dimension=1,
         others=0.3,
     ),
-    "lennard-jones": Scene(
+    "lennard-jones": AgentScene(
         "particles without inertia that sink into each other's potential",
         agent_laws.LENNARD_JONES,
         half_width=1.5,
@@ -131,7 +131,7 @@ SCENES = {
         step=1e-4,
         inner_step=1e-4,
     ),
-    "predator-prey": Scene(
+    "predator-prey": AgentScene(
         "prey that keeps together and flees from a predator that hunts it",
         agent_laws.PREDATOR_PREY,
         half_width=1.5,
@@ -233,7 +233,7 @@ def _rk4(slope: Callable[[Array], Array], state: Array, h: Array) -> Array:
 
 
 def _start(
-    scene: Scene, stream: np.random.Generator, objects: int
+    scene: AgentScene, stream: np.random.Generator, objects: int
 ) -> tuple[Float[np.ndarray, "A d"], Float[np.ndarray, "A d"]]:
     size = (objects, scene.dimension)
     places = stream.uniform(-scene.half_width, scene.half_width, size=size)

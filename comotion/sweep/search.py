@@ -74,14 +74,14 @@ def _divided(whole: Trajectories, share: float) -> tuple[Trajectories, Trajector
 
 
 @dataclass(frozen=True)
-class Trial:
+class SweepTrial:
     """One piece of work: the study suggests the values when it begins."""
 
     study: Study
     number: int
 
 
-def perform(trial: Trial) -> dict[str, Any]:
+def perform(trial: SweepTrial) -> dict[str, Any]:
     """One trial, finished or stopped early; what came of it."""
     study, made = trial.study.open(trial_seed=trial.study.seed + trial.number), []
     study.optimize(
@@ -180,10 +180,10 @@ def best_config(study: Study) -> RunConfig | None:
     return RunConfig(config, plan, study.seed)
 
 
-def missing(study: Study, trials: int) -> Iterator[Trial]:
+def missing(study: Study, trials: int) -> Iterator[SweepTrial]:
     """Trials to make, as long as there are too few."""
     for number in range(len(finished(study)), trials):
-        yield Trial(study, number)
+        yield SweepTrial(study, number)
 
 
 def _optuna() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from comotion.config import Recipe, SystemConfig, replace
 from comotion.errors import BadInput
 from comotion.reproduce.scales import SCALES, Scale
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 from comotion.simulate import LEVELS
 from comotion.systems import system
 from comotion.train.recipe import recipe
@@ -57,9 +57,9 @@ class Space:
         plan = self.plan(config, velocities_seen=velocities_seen)
         return dataclasses.replace(plan, calibration=named.calibration)
 
-    def scenes(self) -> list[Scene]:
-        scene = Scene("balls", self.objects)
-        levels = [Scene(scene.kind, scene.objects, noise=level) for level in self.noise]
+    def scenes(self) -> list[PaperScene]:
+        scene = PaperScene("balls", self.objects)
+        levels = [PaperScene(scene.kind, scene.objects, noise=level) for level in self.noise]
         return [self.size.scene(level) for level in levels]
 
     def config(self, name: str, values: Mapping[str, Any]) -> SystemConfig:

@@ -33,7 +33,7 @@ from comotion.integrate import (
     AbstractIntegrator,
     AbstractProcessNoise,
     FixedSteps,
-    Jumps,
+    FrameSteps,
     body_noise,
     no_noise,
 )
@@ -148,7 +148,7 @@ def _graph(config: SystemConfig) -> AbstractGraph:
 
 
 def _integrator(config: SystemConfig) -> AbstractIntegrator:
-    return Jumps() if config.time == "discrete" else FixedSteps(config.substeps)
+    return FrameSteps() if config.time == "discrete" else FixedSteps(config.substeps)
 
 
 def _process_noise(config: SystemConfig, layout: Layout) -> AbstractProcessNoise:

@@ -50,7 +50,7 @@ def calibrate(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) ->
 
 
 @dataclass(frozen=True)
-class Trial:
+class CalibrationTrial:
     """Windows to forecast, always by the same chance, so that scores differ by what is tried."""
 
     excerpts: Excerpt
@@ -72,7 +72,7 @@ class Trial:
         return float(mean) if np.isfinite(mean) else np.inf
 
 
-def _trial(config: RunConfig, dataset: Dataset, *, key: Key) -> Trial:
+def _trial(config: RunConfig, dataset: Dataset, *, key: Key) -> CalibrationTrial:
     frames = min(MOST_FRAMES, dataset.windows.times.shape[1])
     opening = min(config.system.property_frames, dataset.windows.times.shape[1])
     different = max(1, int(jnp.sum(dataset.lengths)) // frames)
@@ -83,10 +83,10 @@ def _trial(config: RunConfig, dataset: Dataset, *, key: Key) -> Trial:
     seen = np.where(np.asarray(dataset.windows.present), values, np.nan)
     spread = np.nanstd(seen, axis=(0, 1, 2))
     search = Search(CANDIDATES, config.system.encoder_frames)
-    return Trial(excerpts, np.where(spread > 0, spread, 1.0), search, key_draws)
+    return CalibrationTrial(excerpts, np.where(spread > 0, spread, 1.0), search, key_draws)
 
 
-def _unit(trial: Trial) -> float:
+def _unit(trial: CalibrationTrial) -> float:
     """Steady noise that gathers one spread over the forecast."""
     seconds = float(jnp.max(trial.excerpts.window.times))
     return float(np.mean(trial.spread)) / max(seconds, 1e-30) ** 0.5
@@ -105,7 +105,7 @@ def largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
 
 
 def _climb(
-    trial: Trial, best: Model, score: float, kind: str, rungs: tuple[float, ...]
+    trial: CalibrationTrial, best: Model, score: float, kind: str, rungs: tuple[float, ...]
 ) -> tuple[Model, float]:
     """From small amounts to large ones, until it gets worse."""
     for amount in rungs:

@@ -8,12 +8,12 @@ from comotion.predict import FittedModel
 from comotion.predict.findings import Findings, Skill
 from comotion.scoring.held_out import held_out_skill
 from comotion.train.folder import RunFolder
-from comotion.train.plan import Plan
+from comotion.train.plan import FitPlan
 from comotion.train.progress import Watcher
 
 
 def close(
-    fitted: FittedModel, planned: Plan, folder: RunFolder | None, watcher: Watcher
+    fitted: FittedModel, planned: FitPlan, folder: RunFolder | None, watcher: Watcher
 ) -> FittedModel:
     """The model with its findings, which are also written into the folder of the run as a page.
 
@@ -32,7 +32,7 @@ def close(
     return fitted
 
 
-def _skill(fitted: FittedModel, planned: Plan, watcher: Watcher) -> Skill:
+def _skill(fitted: FittedModel, planned: FitPlan, watcher: Watcher) -> Skill:
     held_out = _shown(planned)
     if held_out is None:
         return Skill()
@@ -43,7 +43,7 @@ def _skill(fitted: FittedModel, planned: Plan, watcher: Watcher) -> Skill:
         return Skill()
 
 
-def _findings(fitted: FittedModel, planned: Plan, skill: Skill) -> Findings:
+def _findings(fitted: FittedModel, planned: FitPlan, skill: Skill) -> Findings:
     try:
         learned = fitted.law.headline
     except BadInput:  # not every system has a law of pairs to be told
@@ -52,6 +52,6 @@ def _findings(fitted: FittedModel, planned: Plan, skill: Skill) -> Findings:
     return Findings(skill, learned, (*told, *planned.sentences))
 
 
-def _shown(planned: Plan) -> Trajectories | None:
+def _shown(planned: FitPlan) -> Trajectories | None:
     """As it was before it was packed, where it was taken from the data."""
     return planned.valid if planned.held_out is None else planned.held_out

@@ -31,7 +31,7 @@ from comotion.train.closing import close
 from comotion.train.folder import RunFolder, fingerprint
 from comotion.train.interruptible import LeftBehind, interruptible
 from comotion.train.loop import Loop
-from comotion.train.plan import HELD_OUT, Plan, plan
+from comotion.train.plan import HELD_OUT, FitPlan, plan
 from comotion.train.precompile import compiling_steps
 from comotion.train.progress import Several, Silent, Watcher, watcher_here
 from comotion.train.recipe import WISHES, changed
@@ -143,7 +143,7 @@ class SoFar:
 
 
 def _trained(
-    planned: Plan,
+    planned: FitPlan,
     config: RunConfig,
     folder: RunFolder | None,
     watcher: Watcher,

@@ -18,7 +18,7 @@ from comotion.data.store import load, write
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 from comotion.predict import checkpoint
-from comotion.train.plan import HELD_OUT, Plan
+from comotion.train.plan import HELD_OUT, FitPlan
 from comotion.train.step import TrainState
 
 
@@ -97,7 +97,7 @@ class RunFolder:
         given = share == 0 and self.held_out.is_file()
         return share, load(self.held_out) if given else None
 
-    def note(self, plan: Plan) -> None:
+    def note(self, plan: FitPlan) -> None:
         """What was decided about the data; data that are held out are kept beside the run."""
         self._shares.write_text(tomli_w.dumps({"held_out": plan.share}))
         if plan.sentences:

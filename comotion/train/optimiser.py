@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 
 from comotion.functions import SparseGP
 from comotion.model import Model
@@ -23,7 +23,7 @@ def first_optimiser_state(model: Model) -> optax.OptState:
 
 def updated(
     model: Model,
-    gradient: Model,
+    gradient: PyTree,
     state: optax.OptState,
     rate: Float[Array, ""],
     *,
@@ -66,5 +66,5 @@ def _chain(clip: float, kernel_rate: float) -> optax.GradientTransformation:
     return optax.chain(optax.flatten(adam), optax.masked(optax.scale(kernel_rate), slow))
 
 
-def _arrays(model: Model) -> Model:
+def _arrays(model: Model) -> PyTree:
     return eqx.filter(model, eqx.is_inexact_array)

@@ -20,7 +20,7 @@ FEWEST_FRAMES = 50
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """Data to train on, data to watch, parts to change, and why.
 
     `held_out` is what was taken away from the data, as it was before it was packed: a `share`.
@@ -41,7 +41,7 @@ def plan(
     hold_out: float = HELD_OUT,
     system: str | SystemConfig = DEFAULT,
     parts: dict[str, Any] | None = None,
-) -> Plan:
+) -> FitPlan:
     """Leave out steps too fast to be true, hold out the end unless data to watch are given, pack
     objects that come and go, and let objects of a crowd hear the nearest."""
     train, sentences = _without_jumps(train)
@@ -71,7 +71,7 @@ def plan(
             f"{train.values.shape[2]}"
         )
     valid = None if valid is None else valid.packed()
-    return Plan(packed, valid, held_out, share, chosen, tuple(sentences))
+    return FitPlan(packed, valid, held_out, share, chosen, tuple(sentences))
 
 
 def _without_jumps(data: Trajectories) -> tuple[Trajectories, list[str]]:

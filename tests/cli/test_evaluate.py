@@ -92,7 +92,7 @@ def test_by_lead_adds_a_table_of_a_few_lead_times(demo, scores, capsys):
     ("words", "sentence"),
     [
         (["{folder}/none.nc", "{data}"], "none.nc: there is no such file; check the path"),
-        (["{broken}", "{data}"], "broken.nc: not a readable NetCDF-4 file"),
+        (["{broken}", "{data}"], "broken.nc cannot be read as NetCDF-4"),
         (["{broken}", "{data}", "--draws", "9"], "has its draws already; leave --draws and --seed"),
         (["{broken}", "{data}", "--seen", "9"], "is made already; leave --seen and --horizon out"),
         (["{model}", "{data}", "--by-lead"], "--by-lead is for --paper"),

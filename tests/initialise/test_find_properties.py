@@ -14,7 +14,7 @@ from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset
 from comotion.initialise.evidence import _basis, _design, _gather, gather, observed_rates
 from comotion.initialise.find_properties import (
-    Law,
+    ExpandedLaw,
     _slot_weights,
     _under_law,
     free_properties,
@@ -83,7 +83,9 @@ def test_square_forms_say_what_all_the_frames_say(charges):
     evidence = jax.tree.map(lambda leaf: leaf[0], _gather(basis, seen))
     one = jax.tree.map(lambda leaf: leaf[0], seen)
     random = np.random.default_rng(0)
-    law = Law(*(jnp.asarray(random.normal(size=size), jnp.float32) for size in ((20, 2), (10, 4))))
+    law = ExpandedLaw(
+        *(jnp.asarray(random.normal(size=size), jnp.float32) for size in ((20, 2), (10, 4)))
+    )
     c = jnp.asarray(random.normal(size=(5, 1)), jnp.float32)
     predicted = jnp.einsum("jarn,an->jar", _design(basis, one), _slot_weights(law, c))
     errors = (predicted - one.rates) * one.weights[..., None]

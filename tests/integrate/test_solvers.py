@@ -7,7 +7,7 @@ import pytest
 from jax.test_util import check_grads
 from scipy.integrate import solve_ivp
 
-from comotion.integrate import AdaptiveSteps, FixedSteps, Interval, Jumps, trajectory
+from comotion.integrate import AdaptiveSteps, FixedSteps, FrameSteps, Interval, trajectory
 
 START = np.array([[1.0, 0.0], [-0.5, 0.8], [0.3, 0.2]])
 IRREGULAR = np.array([0.0, 0.13, 0.2, 0.55, 0.6, 1.1, 1.15, 2.0])
@@ -74,7 +74,7 @@ def test_adaptive_steps_reach_the_tolerance_asked_for(method, exact):
 
 
 @pytest.mark.parametrize(
-    "integrator", [FixedSteps(1), FixedSteps(3), AdaptiveSteps(), Jumps()], ids=str
+    "integrator", [FixedSteps(1), FixedSteps(3), AdaptiveSteps(), FrameSteps()], ids=str
 )
 def test_intervals_of_no_length_do_nothing(integrator):
     padded = solve(integrator, np.array([0.0, 0.3, 0.3, 0.3]))
@@ -95,7 +95,7 @@ def test_gradients_through_the_solver_agree_with_finite_differences(steps):
 
 def test_jumps_add_the_change_from_frame_to_frame_whatever_the_time_between():
     decay = lambda states, time, interval: -0.25 * states
-    states = solve(Jumps(), IRREGULAR, decay)
+    states = solve(FrameSteps(), IRREGULAR, decay)
     expected = START[None] * 0.75 ** np.arange(len(IRREGULAR))[:, None, None]
     np.testing.assert_allclose(states, expected, rtol=1e-12)
 
@@ -118,6 +118,6 @@ def test_progress_runs_from_zero_to_one_within_an_interval():
 def test_single_precision_stays_single_precision():
     start, times = jnp.asarray(START, jnp.float32), jnp.asarray(IRREGULAR, jnp.float32)
     field = lambda states, time, interval: pendulums(states, time, jnp.float32(4.0))
-    for integrator in (FixedSteps(1), FixedSteps(2), AdaptiveSteps(), Jumps()):
+    for integrator in (FixedSteps(1), FixedSteps(2), AdaptiveSteps(), FrameSteps()):
         known = jnp.zeros(len(IRREGULAR) - 1)
         assert trajectory(integrator, field, start, times, known).dtype == jnp.float32

@@ -15,15 +15,15 @@ import pytest
 from comotion.errors import BadInput
 from comotion.jobs.engine import engine
 from comotion.jobs.on_ray import RayEngine
-from comotion.jobs.rows import Rows
+from comotion.jobs.rows import RunRows
 from comotion.reproduce.drive import drive
 from comotion.reproduce.runs import Run, Truth
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 
 ray = pytest.importorskip("ray")
 # Ray forks to start its own programs at once, which does JAX no harm.
 pytestmark = pytest.mark.filterwarnings("ignore:os.fork")
-LONGER = Scene(noise="low", train=20, valid=1, test=20, frames=30)
+LONGER = PaperScene(noise="low", train=20, valid=1, test=20, frames=30)
 PATIENCE = 120.0
 
 
@@ -53,7 +53,7 @@ def kill_the_worker_of(run: Run, folder: Path, killed: list[int]) -> None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_the_run_of_a_killed_worker_is_made_by_another_and_counted_once(on_ray, tmp_path):
     runs = [Run(Truth(), LONGER, seed, "smoke", draws=20) for seed in range(2)]
-    rows, said, killed = Rows(tmp_path / "rows.jsonl"), [], list[int]()
+    rows, said, killed = RunRows(tmp_path / "rows.jsonl"), [], list[int]()
     killer = threading.Thread(target=kill_the_worker_of, args=(runs[0], tmp_path, killed))
     killer.start()
     assert drive(runs, rows, on_ray, folder=tmp_path, say=said.append) == {}

@@ -5,23 +5,23 @@ import time
 
 import pytest
 
-from comotion.jobs.rows import Rows
+from comotion.jobs.rows import RunRows
 
 CONTEXT = multiprocessing.get_context("spawn")
 
 
 @pytest.fixture
-def rows(tmp_path) -> Rows:
-    return Rows(tmp_path / "deep" / "rows.jsonl")
+def rows(tmp_path) -> RunRows:
+    return RunRows(tmp_path / "deep" / "rows.jsonl")
 
 
 def append_many(path, name: str, count: int) -> None:
     for number in range(count):
-        Rows(path).append({"id": f"{name}{number}", "filling": name * 5000})
+        RunRows(path).append({"id": f"{name}{number}", "filling": name * 5000})
 
 
 def hold_a_claim(path, ready) -> None:
-    assert Rows(path).claim("run") is not None
+    assert RunRows(path).claim("run") is not None
     ready.set()
     time.sleep(60)
 

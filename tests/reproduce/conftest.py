@@ -1,9 +1,9 @@
 import pytest
 
 from comotion.reproduce.runs import Run, Truth
-from comotion.reproduce.scenes import Scene
+from comotion.reproduce.scenes import PaperScene
 
-TINY = Scene(train=3, valid=1, test=4, frames=12)
+TINY = PaperScene(train=3, valid=1, test=4, frames=12)
 
 
 @pytest.fixture

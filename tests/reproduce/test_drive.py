@@ -6,7 +6,7 @@ import pytest
 from comotion.config import Recipe, SystemConfig
 from comotion.errors import BadInput
 from comotion.jobs.engine import AbstractEngine, Failure, attempt, engine
-from comotion.jobs.rows import Row, Rows
+from comotion.jobs.rows import Row, RunRows
 from comotion.reproduce.drive import Progress, drive
 from comotion.reproduce.perform import Task
 from comotion.reproduce.runs import Fit, Run
@@ -30,7 +30,7 @@ class Here(AbstractEngine):
 
 
 def test_every_run_leaves_one_row_with_all_that_is_needed_to_make_it_again(runs, tmp_path):
-    rows, said = Rows(tmp_path / "rows.jsonl"), []
+    rows, said = RunRows(tmp_path / "rows.jsonl"), []
     assert drive(runs, rows, Here(), folder=tmp_path, say=said.append) == {}
     assert rows.ids() == {run.id for run in runs}
     row = rows.read()[0]
@@ -45,7 +45,7 @@ def test_every_run_leaves_one_row_with_all_that_is_needed_to_make_it_again(runs,
 
 
 def test_starting_again_does_only_what_is_missing(runs, tmp_path):
-    rows = Rows(tmp_path / "rows.jsonl")
+    rows = RunRows(tmp_path / "rows.jsonl")
     first = Here(stop_after=2)
     with contextlib.suppress(KeyboardInterrupt):
         drive(runs, rows, first, folder=tmp_path, say=lambda _: None)
@@ -60,7 +60,7 @@ def test_starting_again_does_only_what_is_missing(runs, tmp_path):
 
 
 def test_a_run_that_someone_else_is_making_is_left_to_them(runs, tmp_path, monkeypatch):
-    rows = Rows(tmp_path / "rows.jsonl")
+    rows = RunRows(tmp_path / "rows.jsonl")
     theirs = rows.claim(runs[0].id)
     assert theirs is not None
 
@@ -80,7 +80,7 @@ def test_grids_with_rows_of_their_own_do_not_work_in_one_folder_at_a_time(
 ):
     theirs = Task(runs[0], tmp_path).claim()
     assert theirs is not None
-    rows, here = Rows(tmp_path / "ours.jsonl"), Here()
+    rows, here = RunRows(tmp_path / "ours.jsonl"), Here()
 
     def leave(_seconds: float) -> None:
         assert here.asked == [run.id for run in runs[1:]]
@@ -97,7 +97,7 @@ def test_what_failed_is_told_and_tried_again_next_time(runs, tmp_path):
             for task in items:
                 yield task, Failure("no", "line 1\nline 2")
 
-    rows, said = Rows(tmp_path / "rows.jsonl"), []
+    rows, said = RunRows(tmp_path / "rows.jsonl"), []
     failures = drive(runs[:1], rows, Broken(), folder=tmp_path, say=said.append)
     assert [failure.sentence for failure in failures.values()] == ["no"]
     report = tmp_path / runs[0].id / "failure.txt"

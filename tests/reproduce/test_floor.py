@@ -4,14 +4,14 @@ import pytest
 from comotion.errors import BadInput
 from comotion.reproduce.conventions import paper_scores
 from comotion.reproduce.floor import floor_forecast
-from comotion.reproduce.scenes import Scene, parts_of
+from comotion.reproduce.scenes import PaperScene, parts_of
 from comotion.simulate.bouncing_balls import advance
 
 SEED = 3
 
 
 def floor(draws: int, **scene):
-    chosen = Scene(train=20, valid=1, test=40, frames=40, **scene)
+    chosen = PaperScene(train=20, valid=1, test=40, frames=40, **scene)
     parts = parts_of(chosen, SEED)
     made = floor_forecast(chosen, parts.test, parts.train.seen, frames=5, draws=draws, seed=SEED)
     return paper_scores(made, parts.test.seen), made, parts.test
@@ -57,7 +57,7 @@ def test_states_explain_the_frames_as_well_as_the_noise_allows():
 
 
 def test_noisy_charges_have_no_floor_yet():
-    scene = Scene("charges", 2, noise="low", train=1, valid=1, test=1, frames=3)
+    scene = PaperScene("charges", 2, noise="low", train=1, valid=1, test=1, frames=3)
     parts = parts_of(scene, 0)
     with pytest.raises(BadInput, match="choose noise 'none'"):
         floor_forecast(scene, parts.test, parts.train.seen, frames=2, draws=2, seed=0)

@@ -18,7 +18,7 @@ from comotion.simulate import bouncing_balls
 from comotion.sweep.search import (
     StopsEarly,
     Study,
-    Trial,
+    SweepTrial,
     best_config,
     finished,
     forget_the_dead,
@@ -273,7 +273,7 @@ def test_a_trial_trains_as_its_data_want_but_is_not_calibrated(velocities, tmp_p
 
     monkeypatch.setattr("comotion.train.fit", note_the_recipe)
     study = study_of_two_sizes(tmp_path, velocities)
-    assert perform(Trial(study, 0))["state"] == "PRUNED"
+    assert perform(SweepTrial(study, 0))["state"] == "PRUNED"
     named = recipe("short", system("I-GPODE-L"), velocities_seen=velocities)
     assert recipes == [dataclasses.replace(named, calibration=0)]
 
@@ -345,4 +345,4 @@ def test_a_trial_whose_bound_is_no_number_is_stopped(study, monkeypatch):
     monkeypatch.setattr(
         "comotion.train.validation.held_out_log_likelihood", lambda *_, **__: math.nan
     )
-    assert perform(Trial(study, 0))["state"] == "PRUNED"
+    assert perform(SweepTrial(study, 0))["state"] == "PRUNED"

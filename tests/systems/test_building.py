@@ -19,7 +19,7 @@ from comotion.encode import RecurrentEncoder, SmoothingEncoder
 from comotion.errors import BadInput
 from comotion.functions import MLP, BayesianMLP, SparseGP
 from comotion.initialise import initialise
-from comotion.integrate import FixedSteps, Jumps
+from comotion.integrate import FixedSteps, FrameSteps
 from comotion.systems import (
     FORMS,
     SYSTEMS,
@@ -122,7 +122,7 @@ def test_parts_are_those_of_the_config(make_data):
     data = make_data()
     assert isinstance(built(data, system("I-GPODE")).integrator, FixedSteps)
     assert built(data, system("I-GPODE", substeps=3)).integrator == FixedSteps(3)
-    assert isinstance(built(data, system("I-GPSSM")).integrator, Jumps)
+    assert isinstance(built(data, system("I-GPSSM")).integrator, FrameSteps)
     assert isinstance(built(data, system("I-GPODE")).encoder, RecurrentEncoder)
     assert isinstance(built(data, system("I-GPODE", encoder="smoother")).encoder, SmoothingEncoder)
     for parts, graph in (

@@ -23,7 +23,7 @@ from comotion.errors import BadInput
 from comotion.functions import Network, SparseGPDraw
 from comotion.gp.combine import AnchoredProduct, AnchoredSum
 from comotion.gp.kernels import AnchoredRadial, Matern12, Matern32, Matern52, SquaredExponential
-from comotion.integrate import FixedSteps, Jumps, StateNoise
+from comotion.integrate import FixedSteps, FrameSteps, StateNoise
 from comotion.observe import FirstEntries, LearnedDecoder
 
 Description = dict[str, Any]
@@ -38,7 +38,7 @@ WITHOUT_NUMBERS = {
     SumRule: "sum",
     GivenGraph: "given",
     EmptyGraph: "empty",
-    Jumps: "jumps",
+    FrameSteps: "jumps",
 }
 ALONE_KINDS = {RawAlone: "raw", AxisAlone: "axis", MirrorAlone: "mirror", SpeedAlone: "speed"}
 

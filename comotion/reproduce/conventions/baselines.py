@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from comotion.data import Trajectories, constant_velocity
 from comotion.data.summary import leads
-from comotion.reproduce.conventions.predictive import Gaussian
+from comotion.reproduce.conventions.predictive import GaussianCells
 
 # A feature that never varied in training would make a reference infinitely sure of itself.
 SMALLEST_SD = 1e-6
@@ -20,15 +20,15 @@ def climatology_sd(forecast: xr.Dataset) -> Float[np.ndarray, " O"]:
     return np.maximum(forecast["climatology_sd"].values.astype(np.float64), SMALLEST_SD)
 
 
-def climatology(forecast: xr.Dataset, data: Trajectories) -> list[Gaussian]:
+def climatology(forecast: xr.Dataset, data: Trajectories) -> list[GaussianCells]:
     """One Gaussian for every frame, object and sequence: no skill at all."""
     shape = data.values.shape[1:]
     mean = np.broadcast_to(forecast["climatology_mean"].values.astype(np.float64), shape)
     sd = np.broadcast_to(climatology_sd(forecast), shape)
-    return [Gaussian(mean, sd, _noise(forecast))] * len(data)
+    return [GaussianCells(mean, sd, _noise(forecast))] * len(data)
 
 
-def dressed_constant_velocity(forecast: xr.Dataset, data: Trajectories) -> list[Gaussian]:
+def dressed_constant_velocity(forecast: xr.Dataset, data: Trajectories) -> list[GaussianCells]:
     """Straight flight from the frames the forecast saw, as unsure as it was wrong in training.
 
     The standard deviation at a lead time is the root-mean-square error there on the training
@@ -39,7 +39,7 @@ def dressed_constant_velocity(forecast: xr.Dataset, data: Trajectories) -> list[
     mean = np.where(known, straight, forecast["climatology_mean"].values)
     sd = np.where(known, _training_error(forecast, leads(data)), climatology_sd(forecast))
     noise = _noise(forecast)
-    return [Gaussian(mean[p], sd[p], noise) for p in range(len(data))]
+    return [GaussianCells(mean[p], sd[p], noise) for p in range(len(data))]
 
 
 def lead_times(forecast: xr.Dataset) -> Float[np.ndarray, "P N"]:

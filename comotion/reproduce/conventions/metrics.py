@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from comotion.reproduce.conventions.predictive import AbstractPredictive
+from comotion.reproduce.conventions.predictive import AbstractCells
 from comotion.scoring.energy import energy_score
 
 VARIANCE_FLOOR = 0.01
@@ -108,7 +108,7 @@ def mean_of_present(
 
 
 def score_frames(
-    predictive: AbstractPredictive,
+    predictive: AbstractCells,
     values: Float[np.ndarray, "N A O"],
     alive: Bool[np.ndarray, "N A"],
     *,

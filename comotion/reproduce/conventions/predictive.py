@@ -14,7 +14,7 @@ from comotion.scoring.quantiles import central_band
 Cells = Float[np.ndarray, "N A O"]
 
 
-class AbstractPredictive(ABC):
+class AbstractCells(ABC):
     """The prediction of every cell (frame, object, feature) of one sequence."""
 
     @abstractmethod
@@ -35,7 +35,7 @@ class AbstractPredictive(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble(AbstractPredictive):
+class Ensemble(AbstractCells):
     """Draws of noise-free trajectories, and the same with observation noise."""
 
     trajectory: Float[np.ndarray, "L N A O"]
@@ -65,7 +65,7 @@ class Ensemble(AbstractPredictive):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(AbstractPredictive):
+class GaussianCells(AbstractCells):
     """Independent Gaussians; `noise` holds standard normals, used only where draws are needed."""
 
     mean: Cells

@@ -18,7 +18,7 @@ from comotion.reproduce.conventions.baselines import (
     lead_times,
 )
 from comotion.reproduce.conventions.metrics import CONVENTIONS, METRICS, score_frames
-from comotion.reproduce.conventions.predictive import AbstractPredictive, Ensemble
+from comotion.reproduce.conventions.predictive import AbstractCells, Ensemble
 
 MODEL, CLIMATOLOGY, CONSTANT_VELOCITY = "model", "climatology", "constant velocity"
 
@@ -109,7 +109,7 @@ def paper_scores(
     forecast = dataset_of(forecast)
     check_agreement(forecast, data)
     trajectory, observation = draws_of(forecast, "trajectory"), draws_of(forecast, "observation")
-    predictives: dict[str, Sequence[AbstractPredictive]] = {
+    predictives: dict[str, Sequence[AbstractCells]] = {
         MODEL: [Ensemble(trajectory[:, p], observation[:, p]) for p in range(len(data))],
         CLIMATOLOGY: climatology(forecast, data),
         CONSTANT_VELOCITY: dressed_constant_velocity(forecast, data),
@@ -138,7 +138,7 @@ FrameScores = dict[str, Float[np.ndarray, "P N"]]
 
 
 def _all_frames(
-    sequences: Sequence[AbstractPredictive],
+    sequences: Sequence[AbstractCells],
     data: Trajectories,
     alive: Bool[np.ndarray, "P N A"],
     **settings: Any,

@@ -10,7 +10,7 @@ from comotion.reproduce.conventions.metrics import (
     mean_of_present,
     score_frames,
 )
-from comotion.reproduce.conventions.predictive import Ensemble, Gaussian, central_band
+from comotion.reproduce.conventions.predictive import Ensemble, GaussianCells, central_band
 
 
 def test_log_density_is_that_of_scipy():
@@ -91,7 +91,7 @@ def test_gaussian_scores_are_the_limit_of_many_draws():
     settings = {"scale": np.ones(2), "paper_draws": 20}
     alive = np.ones((2, 2), dtype=bool)
     gaussian = score_frames(
-        Gaussian(mean, sd, rng.standard_normal((500, 2, 2))), truth, alive, **settings
+        GaussianCells(mean, sd, rng.standard_normal((500, 2, 2))), truth, alive, **settings
     )
     ensemble = score_frames(Ensemble(draws[:, :1], draws[:, :1]), truth[:1], alive[:1], **settings)
     for name in ("mse_draws_table", "mse_mean_table", "ell_table_all_draws", "crps_table"):
