@@ -18,7 +18,7 @@ from rows import append
 import comotion as cm
 from comotion.objective import evidence_bound
 from comotion.systems import system
-from comotion.train import recipe, step
+from comotion.train import fit, recipe, step
 
 SEEDS = (0, 1, 2)
 FRAMES, STEPS, WINDOWS = 60, 150, 48
@@ -61,7 +61,7 @@ def main() -> None:
         for weight, factor in {"N/h too much": 1.0, "Eq. (6)": FRAMES / stage.horizon}.items():
             jax.clear_caches()  # a step is compiled with the bound it was traced with
             step.evidence_bound = scaled(factor)
-            fitted = cm.fit(train, valid=valid, recipe=plan, seed=seed, progress=False, **PARTS)
+            fitted = fit(train, valid=valid, recipe=plan, seed=seed, progress=False, **PARTS)
             append("kl_weight", {"weight": weight, "seed": seed} | judged(fitted, valid))
 
 
