@@ -18,7 +18,15 @@ from comotion.scoring.distributions import GaussianPaths
 from comotion.scoring.kalman_filter import Driven, Parameters, run_filter
 from comotion.scoring.references import AbstractReference, last_state
 from comotion.scoring.rolling import Origins, Protocol
-from comotion.scoring.tracks import AxisTracks, Units, at_origins, pieces, rms_speed, rows, units_of
+from comotion.scoring.tracks import (
+    KalmanTracks,
+    Units,
+    at_origins,
+    pieces,
+    rms_speed,
+    rows,
+    units_of,
+)
 
 START_NOISE = 0.05  # of a median step: tracks are smooth, so noise is far smaller than a step
 START_PUSH = 0.1
@@ -86,7 +94,7 @@ class WhiteAcceleration(AbstractKalman):
 
 
 def _maximise(
-    tracks: AxisTracks, speed: float, rate: float, driven: Driven, damped: bool
+    tracks: KalmanTracks, speed: float, rate: float, driven: Driven, damped: bool
 ) -> tuple[Parameters, Float[Array, ""]]:
     m = tracks.values.shape[1]
     start = [*np.log([START_NOISE] * m), np.log(START_PUSH), _to_free(0.01), _to_free(rate)]
@@ -97,7 +105,7 @@ def _maximise(
 @partial(jax.jit, static_argnames=("driven", "damped"))
 def _search(
     start: Float[Array, " k"],
-    tracks: AxisTracks,
+    tracks: KalmanTracks,
     speed: Float[Array, ""],
     driven: Driven,
     damped: bool,

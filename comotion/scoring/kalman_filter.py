@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from comotion._types import EXACT
-from comotion.scoring.tracks import AxisTracks
+from comotion.scoring.tracks import KalmanTracks
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 Driven = Literal["velocity", "acceleration"]
@@ -82,7 +82,7 @@ def _gained(
 
 @partial(jax.jit, static_argnames="driven")
 def run_filter(
-    parameters: Parameters, tracks: AxisTracks, speed: Float[Array, ""] | float, driven: Driven
+    parameters: Parameters, tracks: KalmanTracks, speed: Float[Array, ""] | float, driven: Driven
 ) -> tuple[Float[Array, "F n"], Float[Array, "F n"], Float[Array, ""]]:
     """Position expected in each frame from those before, its variance, and the log-likelihood.
 

@@ -13,7 +13,7 @@ PIECE = 64
 MOST_PIECES = 1000
 
 
-class AxisTracks(NamedTuple):
+class KalmanTracks(NamedTuple):
     """One axis of one object each, in units of a median step and a median time between frames.
 
     The last axis is over tracks, where the compiler vectorises. `steps` holds the different times
@@ -40,7 +40,7 @@ def units_of(data: Trajectories) -> Units:
     return Units(length if length > 0 else max(float(np.nanmean(steps)), 1e-9), time)
 
 
-def rms_speed(tracks: AxisTracks) -> float:
+def rms_speed(tracks: KalmanTracks) -> float:
     """Of neighbouring frames that both have a position."""
     both = np.asarray(tracks.present[1:, 0] & tracks.present[:-1, 0])
     change = np.diff(np.asarray(tracks.values[:, 0]), axis=0)[both]
@@ -48,7 +48,7 @@ def rms_speed(tracks: AxisTracks) -> float:
     return float(np.sqrt(((change / elapsed) ** 2).mean())) if both.any() else 1.0
 
 
-def pieces(data: Trajectories, units: Units) -> AxisTracks:
+def pieces(data: Trajectories, units: Units) -> KalmanTracks:
     """Every object from its entry to its exit, cut into pieces of at most `PIECE` frames.
 
     Of very many pieces some are taken, evenly over the data.
@@ -66,7 +66,7 @@ def pieces(data: Trajectories, units: Units) -> AxisTracks:
     return _tracks(values, times, axes, data.velocities_observed, units)
 
 
-def at_origins(origins: Origins, start: Float[np.ndarray, "R d"], units: Units) -> AxisTracks:
+def at_origins(origins: Origins, start: Float[np.ndarray, "R d"], units: Units) -> KalmanTracks:
     """The frames seen, relative to `start`, then frames to forecast without a measurement."""
     d = len(origins.coordinates)
     hidden = np.full((*origins.future.shape[:2], origins.past.shape[-1]), np.nan)
@@ -99,7 +99,7 @@ def _tracks(
     axes: int,
     velocities: bool,
     units: Units,
-) -> AxisTracks:
+) -> KalmanTracks:
     measured = [values[..., :axes] / units.length]
     if velocities:
         measured.append(values[..., axes : 2 * axes] * units.time / units.length)
@@ -110,7 +110,7 @@ def _tracks(
     gaps[:, 0] = 0.0
     # Padding has no time: nothing is measured there, so any step will do.
     steps, which = np.unique(np.round(np.nan_to_num(gaps), 9), return_inverse=True)
-    return AxisTracks(
+    return KalmanTracks(
         values=jnp.asarray(np.nan_to_num(flat)),
         present=jnp.asarray(~np.isnan(flat)),
         steps=jnp.asarray(steps),

@@ -95,7 +95,7 @@ def train_step(
     rates = {"clip": plan.clip, "kernel_rate": plan.kernel_rate}
     model, optimiser = updated(state.model, gradient, state.optimiser, learning_rate, **rates)
     after = TrainState(model, optimiser, state.iteration + 1)
-    return after, StepInfo(figures, optax.global_norm(gradient))
+    return after, StepInfo(figures, optax.tree.norm(gradient))
 
 
 @eqx.filter_jit

@@ -7,7 +7,7 @@ from comotion.data import Trajectories
 from comotion.scoring.kalman import DampedVelocity, OUAcceleration, WhiteAcceleration
 from comotion.scoring.kalman_filter import Parameters, _gained, _transition, run_filter
 from comotion.scoring.rolling import Protocol, roll
-from comotion.scoring.tracks import AxisTracks
+from comotion.scoring.tracks import KalmanTracks
 
 PROTOCOL = Protocol(seen=8, horizon=6)
 
@@ -79,7 +79,7 @@ def test_likelihood_is_that_of_the_dense_gaussian_with_gaps_and_irregular_times(
     present = np.array([False, True, True, True, False, True, True])
     p = parameters()
     steps, which = np.unique(np.diff(times, prepend=0.0), return_inverse=True)
-    tracks = AxisTracks(
+    tracks = KalmanTracks(
         jnp.asarray(np.where(present, values, 0.0))[:, None, None],
         jnp.asarray(present)[:, None, None],
         jnp.asarray(steps),
