@@ -14,7 +14,7 @@ import rows
 
 from comotion.initialise.find_contacts import find_contacts
 from comotion.initialise.tracks import tracks_of
-from comotion.reproduce.scenes import Scene, parts_of
+from comotion.reproduce.scenes import PaperScene, parts_of
 
 DISTANCE, WALL = 2.4, 3.8
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--hidden", action="store_true", help="velocities are not seen")
     chosen = parser.parse_args()
-    scene = Scene(noise=chosen.noise, velocities=not chosen.hidden)
+    scene = PaperScene(noise=chosen.noise, velocities=not chosen.hidden)
     begun = time.perf_counter()
     errors = [geometry(scene, seed) for seed in range(chosen.seeds)]
     distance, walls = (np.concatenate(part) for part in zip(*errors, strict=True))
@@ -36,7 +36,7 @@ def main() -> None:
     rows.append("contact_scores", row | {"seconds": time.perf_counter() - begun})
 
 
-def geometry(scene: Scene, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def geometry(scene: PaperScene, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Errors of the pair distance and of the walls, each beside its standard deviation."""
     law = find_contacts(tracks_of(parts_of(scene, seed).train.seen)).law
     assert law is not None

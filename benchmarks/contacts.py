@@ -21,13 +21,13 @@ import scoringrules
 import xarray as xr
 
 from comotion.reproduce.floor import floor_forecast
-from comotion.reproduce.scenes import Part, PaperScene, parts_of
+from comotion.reproduce.scenes import PaperScene, Part, parts_of
 from comotion.train import fit
 
 DRAWS, TABLE_DRAWS, FRAMES = 100, 20, 5
 
 
-def measure(scene: PaperScene, others: Scene, seed: int, part: str) -> None:
+def measure(scene: PaperScene, others: PaperScene, seed: int, part: str) -> None:
     parts, judged_parts = parts_of(scene, seed), parts_of(others, seed)
     judged, climate = getattr(judged_parts, part), judged_parts.train
     begun = time.perf_counter()

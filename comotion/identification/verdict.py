@@ -110,7 +110,3 @@ class Identification:
         leads = scores.by_lead("crps")
         picked = [leads[0], leads[len(leads) // 2], leads[-1], scores.mean("crps")]
         return [name, *(f"{value:.4g}" for value in picked), sentence]
-
-
-def _aligned(row: list[str], widths: list[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

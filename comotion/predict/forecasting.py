@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import equinox as eqx
 import numpy as np
@@ -22,16 +22,12 @@ from comotion.model import Model
 from comotion.predict.change import Change
 from comotion.predict.draws import draw_chunks
 from comotion.predict.fitted import FittedModel
-from comotion.predict.forecast import DIMENSIONS, Forecast, indexed
+from comotion.predict.forecast import Forecast, indexed
 from comotion.predict.origin import CANDIDATES, MOVES, Search
+from comotion.predict.schema import Draws, forecast_dataset
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
 from comotion.predict.times import TimePlan, plan_forecast
 from comotion.systems import check_data
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-Draws = Float[np.ndarray, "L P T A O"]
 
 
 @dataclass(frozen=True)
@@ -84,9 +80,18 @@ def make_forecast(
         before = done
         if on_draw is not None:
             on_draw(done)
-    dataset = _dataset(fitted, data, plan, trajectories, observations)
-    name = fitted.system if settings.interaction else f"f_s of {fitted.system}"
-    dataset = dataset.assign_attrs(system=name, seed=settings.seed)
+    dataset = forecast_dataset(
+        data,
+        fitted.summary,
+        trajectories,
+        observations,
+        times=plan.times,
+        alive=plan.alive,
+        system=fitted.system if settings.interaction else f"f_s of {fitted.system}",
+        seed=settings.seed,
+        encoder_frames=fitted.config.system.encoder_frames,
+        frames_seen=fitted.config.system.frames_seen,
+    )
     origins = origin_times(data, seen, fitted.config.system.frames_seen)
     dataset = indexed(dataset.assign_coords(origin=("sequence", origins)))
     return Forecast(dataset, data, vars(settings))
@@ -160,33 +165,3 @@ def _in_data_units(
     wanted = fitted.scaling.to_data(values[:, rows, plan.wanted])
     wanted[:, ~plan.alive] = np.nan
     return wanted
-
-
-def _dataset(
-    fitted: FittedModel,
-    data: Trajectories,
-    plan: TimePlan,
-    trajectories: Draws,
-    observations: Draws,
-) -> "xr.Dataset":
-    import xarray as xr
-
-    summary, system = fitted.summary, fitted.config.system
-    return xr.Dataset(
-        {
-            "trajectory": (DIMENSIONS, trajectories),
-            "observation": (DIMENSIONS, observations),
-            "alive": (DIMENSIONS[1:4], plan.alive),
-            "climatology_mean": ("feature", summary.mean),
-            "climatology_sd": ("feature", summary.sd),
-            "drift_lead": ("lead", summary.lead),
-            "drift_sd": (("lead", "feature"), summary.drift_sd),
-        },
-        coords={
-            "feature": list(data.features),
-            "sequence": list(data.sequence_names),
-            "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
-            "t": (("sequence", "time"), plan.times),
-        },
-        attrs={"encoder_frames": system.encoder_frames, "frames_seen": system.frames_seen},
-    )

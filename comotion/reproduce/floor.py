@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 
 from comotion.data import Trajectories, summarise
 from comotion.errors import BadInput
+from comotion.predict.schema import Draws, forecast_dataset
 from comotion.reproduce.scenes import PaperScene, Part
 from comotion.simulate import advance_balls
 from comotion.simulate.bouncing_balls import HALF_WIDTH, RADIUS, TOTAL_SPEED
@@ -41,8 +42,8 @@ def floor_forecast(
     """
     shown = len(part.seen.features)
     if not part.sd.any():
-        certain = np.tile(part.true.values[None, ..., :shown], (draws, 1, 1, 1, 1))
-        return _dataset(part.seen, train, certain, certain, frames)
+        trajectory = np.tile(part.true.values[None, ..., :shown], (draws, 1, 1, 1, 1))
+        return _dataset(part.seen, train, trajectory, trajectory, frames)
     if scene.kind != "balls":
         raise BadInput("only for balls is the floor of noisy frames known; choose noise 'none'")
     rng = np.random.default_rng(seed)
@@ -160,28 +161,16 @@ def _since_first(data: Trajectories) -> Float[np.ndarray, "P N"]:
 
 
 def _dataset(
-    data: Trajectories,
-    train: Trajectories,
-    trajectory: np.ndarray,
-    observation: np.ndarray,
-    frames: int,
+    data: Trajectories, train: Trajectories, trajectory: Draws, observation: Draws, frames: int
 ) -> xr.Dataset:
-    dims = ("draw", "sequence", "time", "object", "feature")
-    summary = summarise(train, frames)
-    return xr.Dataset(
-        {
-            "trajectory": (dims, trajectory),
-            "observation": (dims, observation),
-            "alive": (dims[1:4], data.alive),
-            "climatology_mean": ("feature", summary.mean),
-            "climatology_sd": ("feature", summary.sd),
-            "drift_lead": ("lead", summary.lead),
-            "drift_sd": (("lead", "feature"), summary.drift_sd),
-        },
-        coords={
-            "feature": list(data.features),
-            "sequence": list(data.sequence_names),
-            "t": (("sequence", "time"), data.times),
-        },
-        attrs={"system": "true dynamics", "encoder_frames": frames, "frames_seen": frames},
+    return forecast_dataset(
+        data,
+        summarise(train, frames),
+        trajectory,
+        observation,
+        times=data.times,
+        alive=data.alive,
+        system="true dynamics",
+        encoder_frames=frames,
+        frames_seen=frames,
     )

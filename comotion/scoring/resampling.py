@@ -17,10 +17,6 @@ class ConfidenceInterval:
     low: float
     high: float
 
-    @property
-    def excludes_zero(self) -> bool:
-        return self.low > 0 or self.high < 0
-
     def __format__(self, spec: str) -> str:
         if np.isnan(self.low):
             return f"{self.estimate:{spec}}"
