@@ -8,6 +8,8 @@ from jaxtyping import Float, Int
 from comotion.initialise.tracks import Tracks, by_track
 
 Vectors = Float[np.ndarray, "K d"]
+SHORTEST = 1e-9
+"""Frames that only fill a track up are no time apart."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Curves:
         times = self.times[track]
         frame = (times <= time[:, None]).sum(axis=1).clip(1, times.shape[1] - 1) - 1
         rows = np.arange(len(track))
-        length = np.maximum(times[rows, frame + 1] - times[rows, frame], 1e-300)[:, None]
+        length = np.maximum(times[rows, frame + 1] - times[rows, frame], SHORTEST)[:, None]
         s = ((time - times[rows, frame])[:, None] / length).clip(-1, 2)
         x0, x1 = self.paths[track, frame], self.paths[track, frame + 1]
         v0, v1 = self.speeds[track, frame], self.speeds[track, frame + 1]
