@@ -11,6 +11,7 @@ from comotion.initialise.contact_start import (
     nothing_else_acts,
     with_contact_law,
     with_contacts_beside_forces,
+    with_walls,
 )
 from comotion.initialise.find_contacts import Finding
 from comotion.initialise.functions import with_adapted_functions
@@ -21,7 +22,7 @@ from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import look_at
 from comotion.model import Model
 
-__all__ = ["initialise", "look_for_contacts", "nothing_else_acts"]
+__all__ = ["initialise", "look_for_contacts", "nothing_else_acts", "with_walls"]
 
 
 def initialise(
@@ -32,7 +33,7 @@ def initialise(
     What has a closed form is solved; what has none is pretrained on rates and states. `found` says
     what was found of hard contacts, if they were looked for (`look_for_contacts`).
     """
-    if found is not None and nothing_else_acts(found):
+    if found is not None and nothing_else_acts(model, found):
         return with_contact_law(model, found)
     key_shown, key_functions, key_regression, key_pretrain, key_motion = jax.random.split(key, 5)
     model = with_noise_scale(model, dataset.windows, plan)

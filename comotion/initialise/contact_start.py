@@ -20,6 +20,7 @@ from comotion.initialise.rates import Paths
 from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import Shown
 from comotion.initialise.tracks import Tracks
+from comotion.integrate import BodyNoise
 from comotion.model import Model
 from comotion.observe import FirstEntries
 
@@ -46,9 +47,10 @@ def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | N
     return dataclasses.replace(find_contacts(tracks), required=wish == "hard")
 
 
-def nothing_else_acts(finding: Finding) -> bool:
+def nothing_else_acts(model: Model, finding: Finding) -> bool:
     """Then there is nothing left to learn."""
-    return finding.law is not None and finding.law.only
+    restless = isinstance(model.process_noise, BodyNoise)
+    return finding.law is not None and finding.law.only and not restless
 
 
 def can_collide(model: Model) -> bool:
@@ -57,6 +59,16 @@ def can_collide(model: Model) -> bool:
     interacting = isinstance(dynamics, InteractingDynamics) and dynamics.order == 2
     seen = isinstance(model.observation.decoder, FirstEntries)
     return interacting and plain and seen and layout.spatial in (2, 3)
+
+
+def with_walls(model: Model, finding: Finding | None) -> Model:
+    """For models with noise of their own: what was found is a part from the beginning on.
+
+    Between contacts they never fly straight, and a filter knows the noise of the frames.
+    """
+    if finding is None or finding.law is None or not isinstance(model.process_noise, BodyNoise):
+        return model
+    return with_law(model, dataclasses.replace(finding.law, only=False))
 
 
 def with_contact_law(model: Model, finding: Finding) -> Model:
@@ -89,7 +101,8 @@ def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, k
     key_robust, key_mean, key_again = jax.random.split(key, 3)
     finding, outliers = first, _outliers(shown.paths)
     solvable = rates_are_linear(model) and shown.properties_known
-    if solvable and FEWEST_OUTLIERS < outliers.mean() < MOST_OUTLIERS:
+    restless = isinstance(model.process_noise, BodyNoise)
+    if solvable and not restless and FEWEST_OUTLIERS < outliers.mean() < MOST_OUTLIERS:
         robust = with_regression(model, _but(shown, outliers), key=key_robust)
         tracks = tracks_of_windows(shown.measured, model.dynamics.layout.spatial)
         finding = find_contacts(tracks, _accelerations(robust, shown.smooth.windows, key=key_mean))
@@ -99,7 +112,7 @@ def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, k
         return model
     if solvable:
         model = with_regression(model, _but(shown, _near(finding.eventful)), key=key_again)
-    return with_contact_law(model, finding)
+    return model if restless else with_contact_law(model, finding)
 
 
 def _outliers(paths: Paths) -> Bool[np.ndarray, "F A"]:

@@ -19,11 +19,11 @@ NOISE_OF_STEP = 0.05
 """Observation noise to begin with, as a share of a usual step."""
 FASTEST = 0.999
 LEEWAY = 1.5
-MOST_WINDOWS = 100
+MOST_TRACKS, FEWEST_WINDOWS = 150, 8
 FRAMES = 2
 """Of a window whose likelihood is looked at, for each that a forecast sees."""
-CLIMB = 80
-RATE = 0.1
+CLIMB = 50
+RATE = 0.15
 
 
 def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
@@ -88,7 +88,8 @@ def _speeds(windows: Window, spatial: int) -> tuple[float, float, float]:
 
 def _some(dataset: Dataset, seen: int, *, key: Key) -> Window:
     frames = min(FRAMES * seen, dataset.windows.times.shape[1])
-    return sample_excerpts(dataset, frames, 1, MOST_WINDOWS, key=key).window
+    windows = max(MOST_TRACKS // dataset.windows.values.shape[2], FEWEST_WINDOWS)
+    return sample_excerpts(dataset, frames, 1, windows, key=key).window
 
 
 def _likeliest(

@@ -24,6 +24,8 @@ GRAZING = 1e-5
 SHALLOW = 0.3
 """Up to this slope a slide follows a curved wall without losing speed."""
 TINY = 1e-30
+AT_WALLS = 2
+"""Rounds for an object that meets nothing but walls."""
 FEW = 6
 """So many objects have their changes written out: shorter than a product of matrices."""
 Vectors = Float[Array, "A d *#B"]
@@ -56,7 +58,10 @@ class Bouncing(AbstractIntegrator):
             start = interval.start + number * length
             states = self._kick(rates, states, start, length / 2, interval)
             x, v = states[:, self.layout.position], states[:, self.layout.velocity]
-            x, v, over = _drift_of_many(rounds)(self.contacts, x, v, length, active)
+            if self.contacts.radii.size:
+                x, v, over = _drift_of_many(rounds)(self.contacts, x, v, length, active)
+            else:
+                x, v, over = _drift_apart(self.contacts, x, v, length, active)
             states = states.at[:, self.layout.position].set(x)
             states = states.at[:, self.layout.velocity].set(v)
             states = self._kick(rates, states, start + length, length / 2, interval)
@@ -108,6 +113,16 @@ def drift(
     end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active), active)
     # Who is not there yet keeps the velocity it will enter with.
     return end, jnp.where(active[:, None], moved, v), over.astype(x.dtype)
+
+
+def _drift_apart(
+    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"]
+) -> tuple[Vectors, Vectors, Float[Array, ""]]:
+    """The same where only walls are met: every object is a scene of its own."""
+    lengths = jnp.broadcast_to(length, (len(x),))
+    contacts = jax.tree.map(lambda leaf: leaf[..., None], contacts)
+    x, v, over = drift(contacts, x.T[None], v.T[None], lengths, active[None], AT_WALLS)
+    return x[0].T, v[0].T, jnp.max(over)
 
 
 @lru_cache

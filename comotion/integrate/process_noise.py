@@ -92,7 +92,7 @@ def noisy_trajectory(
         return after, after[0]
 
     intervals = Interval(times[:-1], times[1:], known)
-    _, later = jax.lax.scan(step, (initial, memory), (intervals, noise[1:]))
+    _, later = jax.lax.scan(jax.checkpoint(step), (initial, memory), (intervals, noise[1:]))
     return jnp.concatenate([initial[None], later])
 
 

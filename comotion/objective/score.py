@@ -70,10 +70,11 @@ def _score(
 def draw_forecasts(
     model: Model, windows: Window, seen: int, laws: Keys, keys: Keys
 ) -> Float[Array, "L P H A O"]:
-    """Observations after the frames seen; one law after the other, each for all windows."""
+    """Observations after the frames seen; each law for all windows."""
     past, ahead = jax.vmap(lambda window: _halves(window, seen))(windows)
     excerpts = Excerpt(past, past)
-    beliefs = jax.vmap(model.encode)(excerpts)
+    # What the frames seen say is a matter of likelihood; the score is for what comes after.
+    beliefs = jax.lax.stop_gradient(jax.vmap(model.encode)(excerpts))
 
     def under(pair: tuple[Key, Keys]) -> Float[Array, "P H A O"]:
         field = model.dynamics.draw(key=pair[0])
@@ -88,7 +89,7 @@ def draw_forecasts(
 
         return jax.vmap(forecast)(beliefs, excerpts, ahead, pair[1])
 
-    return jax.lax.map(under, (laws, keys.T))
+    return jax.vmap(under)((laws, keys.T))
 
 
 def followed(windows: Window, seen: int) -> Bool[Array, "P A"]:

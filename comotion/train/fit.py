@@ -22,8 +22,8 @@ from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
-from comotion.initialise import initialise, look_for_contacts, nothing_else_acts
-from comotion.integrate import StateNoise
+from comotion.initialise import initialise, look_for_contacts, nothing_else_acts, with_walls
+from comotion.integrate import BodyNoise, StateNoise
 from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
 from comotion.train.calibrate import calibrate
@@ -160,7 +160,8 @@ def _trained(
     if not _has_started(folder) or config.system.contacts != "off":
         watcher.say("compiling, and finding a start from the data")
         found = look_for_contacts(fitted.model, dataset, config.system.contacts)
-        trained = found is None or not nothing_else_acts(found)
+        fitted = dataclasses.replace(fitted, model=with_walls(fitted.model, found))
+        trained = found is None or not nothing_else_acts(fitted.model, found)
         with compiling_steps(config, fitted.model, dataset) if trained else nullcontext():
             model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
         fitted = dataclasses.replace(fitted, model=model)
@@ -175,8 +176,9 @@ def _trained(
     loop.save()
     so_far.fitted, so_far.loop = fitted, loop
     law = contacts_of(loop.state.model)
+    restless = isinstance(loop.state.model.process_noise, BodyNoise)
     try:
-        if law is None:  # nothing is trained through collisions: the start is the result
+        if law is None or restless:  # through collisions only noise is trained, never a law
             loop.run(key=key_train)
     except KeyboardInterrupt:
         so_far.heard.set()
@@ -201,7 +203,8 @@ def prepare(
     key_build, key_start = jax.random.split(key)
     fitted, dataset = untrained(train, config, key=key_build)
     found = look_for_contacts(fitted.model, dataset, config.system.contacts)
-    model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
+    model = with_walls(fitted.model, found)
+    model = initialise(model, dataset, config.recipe, found=found, key=key_start)
     return dataclasses.replace(fitted, model=model), dataset
 
 
