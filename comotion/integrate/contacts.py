@@ -24,8 +24,6 @@ GRAZING = 1e-5
 SHALLOW = 0.3
 """Up to this slope a slide follows a curved wall without losing speed."""
 TINY = 1e-30
-AT_WALLS = 2
-"""Rounds for an object that meets nothing but walls."""
 FEW = 6
 """So many objects have their changes written out: shorter than a product of matrices."""
 Vectors = Float[Array, "A d *#B"]
@@ -49,7 +47,8 @@ class Bouncing(AbstractIntegrator):
         """The states at the end, and in how many steps not all contacts could be followed."""
         length = (interval.end - interval.start) / self.steps
         active = interval.known[0]
-        rounds = self.rounds or rounds_for(len(states))
+        met = len(states) if self.contacts.radii.size else 1
+        rounds = self.rounds or rounds_for(met)
 
         def step(
             carry: tuple[States, Float[Array, ""]], number: Float[Array, ""]
@@ -58,10 +57,7 @@ class Bouncing(AbstractIntegrator):
             start = interval.start + number * length
             states = self._kick(rates, states, start, length / 2, interval)
             x, v = states[:, self.layout.position], states[:, self.layout.velocity]
-            if self.contacts.radii.size:
-                x, v, over = _drift_of_many(rounds)(self.contacts, x, v, length, active)
-            else:
-                x, v, over = _drift_apart(self.contacts, x, v, length, active)
+            x, v, over = _drift_with_slopes(self.contacts, x, v, length, active, rounds)
             states = states.at[:, self.layout.position].set(x)
             states = states.at[:, self.layout.velocity].set(v)
             states = self._kick(rates, states, start + length, length / 2, interval)
@@ -115,13 +111,37 @@ def drift(
     return end, jnp.where(active[:, None], moved, v), over.astype(x.dtype)
 
 
-def _drift_apart(
-    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"]
+def _drift_with_slopes(
+    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"], rounds: int
 ) -> tuple[Vectors, Vectors, Float[Array, ""]]:
-    """The same where only walls are met: every object is a scene of its own."""
+    """The same, with bounded derivatives for training: those of a slide along what was met.
+
+    The derivative of a time of contact grows without bound where an object grazes a wall, and no
+    derivative tells what it would be to miss it.
+    """
+    still = jax.lax.stop_gradient((contacts, x, v, length, active))
+    if contacts.radii.size:
+        later, after, over = _drift_of_many(rounds)(*still)
+    else:
+        later, after, over = _drift_apart(*still, rounds)
+    push = still[2] - after
+    normal = push / _length(push)
+
+    def along(slopes: Vectors) -> Vectors:
+        return slopes - jnp.sum(slopes * normal, axis=1, keepdims=True) * normal
+
+    free = jnp.where(active[:, None], x + length * v, x)
+    later = later + along(free - jax.lax.stop_gradient(free))
+    return later, after + along(v - jax.lax.stop_gradient(v)), over
+
+
+def _drift_apart(
+    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"], rounds: int
+) -> tuple[Vectors, Vectors, Float[Array, ""]]:
+    """Where only walls are met: every object is a scene of its own."""
     lengths = jnp.broadcast_to(length, (len(x),))
     contacts = jax.tree.map(lambda leaf: leaf[..., None], contacts)
-    x, v, over = drift(contacts, x.T[None], v.T[None], lengths, active[None], AT_WALLS)
+    x, v, over = drift(contacts, x.T[None], v.T[None], lengths, active[None], rounds)
     return x[0].T, v[0].T, jnp.max(over)
 
 

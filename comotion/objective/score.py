@@ -73,8 +73,7 @@ def draw_forecasts(
     """Observations after the frames seen; each law for all windows."""
     past, ahead = jax.vmap(lambda window: _halves(window, seen))(windows)
     excerpts = Excerpt(past, past)
-    # What the frames seen say is a matter of likelihood; the score is for what comes after.
-    beliefs = jax.lax.stop_gradient(jax.vmap(model.encode)(excerpts))
+    beliefs = jax.vmap(model.encode)(excerpts)
 
     def under(pair: tuple[Key, Keys]) -> Float[Array, "P H A O"]:
         field = model.dynamics.draw(key=pair[0])
