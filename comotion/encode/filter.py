@@ -119,26 +119,24 @@ class OriginFilter(AbstractInitialStateEncoder):
         noise = noise_variance[: kinds * d].reshape(kinds, d)
         sd = activity * jnp.exp(self.log_acceleration)
         vague = jnp.stack([jnp.asarray(VAGUE_POSITION), jnp.asarray(VAGUE_VELOCITY), sd**2])
-        mean = jnp.zeros((3, objects, d), EXACT)
-        covariance = jnp.broadcast_to(jnp.diag(vague)[..., None, None], (3, 3, objects, d))
+        mean = jnp.zeros((objects, d, 3), EXACT)
+        covariance = jnp.broadcast_to(jnp.diag(vague), (objects, d, 3, 3))
         steps = jnp.diff(past.times, prepend=past.times[:1])
 
         def forward(state: tuple[Array, Array], frame: tuple[Array, ...]) -> tuple:
             step, measured, there = frame
             move, spread = transition(step, jnp.exp(self.log_memory), sd)
-            mean = _times(move, state[0])
-            half = _times(move, state[1])
-            covariance = _times(move, jnp.swapaxes(half, 0, 1)) + spread[..., None, None]
-            known = jnp.all((covariance[0, 0] < 0.5 * VAGUE_POSITION) & there[:, 0], axis=-1)
+            mean = jnp.einsum("ij,adj->adi", move, state[0])
+            covariance = jnp.einsum("ij,adjk,lk->adil", move, state[1], move) + spread[None, None]
+            known = jnp.all((covariance[..., 0, 0] < 0.5 * VAGUE_POSITION) & there[:, 0], axis=-1)
             mean, covariance, density = _measure(mean, covariance, measured, there, noise)
-            speed = jnp.sqrt(jnp.sum(mean[1] ** 2, axis=-1) + TINY)
+            speed = jnp.sqrt(jnp.sum(mean[..., 1] ** 2, axis=-1) + TINY)
             return (mean, covariance), (density, speed, known)
 
         (mean, covariance), (density, speed, known) = jax.lax.scan(
             forward, (mean, covariance), (steps, values, present)
         )
         usual, variation = _usual_speed(speed, known)
-        mean, covariance = jnp.moveaxis(mean, 0, -1), jnp.moveaxis(covariance, (0, 1), (-2, -1))
         return _Pass(mean, covariance, jnp.sum(density, axis=0), usual, variation)
 
 
@@ -148,29 +146,23 @@ def origin_filter(spatial: int, *, frames: int) -> OriginFilter:
     return OriginFilter(log_acceleration=zero, log_memory=zero, spatial=spatial, frames=frames)
 
 
-def _times(matrix: Float[Array, "3 3"], many: Float[Array, "3 *rest"]) -> Float[Array, "3 *rest"]:
-    """Their product, written out: thousands of these are far quicker than as products of matrices."""
-    columns = matrix.reshape(3, 3, *[1] * (many.ndim - 1))
-    return sum((columns[:, j] * many[j][None] for j in (1, 2)), columns[:, 0] * many[0][None])
-
-
 def _measure(
-    mean: Float[Array, "3 A d"],
-    covariance: Float[Array, "3 3 A d"],
+    mean: Float[Array, "A d 3"],
+    covariance: Float[Array, "A d 3 3"],
     measured: Float[Array, "A k d"],
     present: Bool[Array, "A k d"],
     noise: Float[Array, "k d"],
-) -> tuple[Float[Array, "3 A d"], Float[Array, "3 3 A d"], Float[Array, " A"]]:
+) -> tuple[Float[Array, "A d 3"], Float[Array, "A d 3 3"], Float[Array, " A"]]:
     """Position, then velocity where it is observed, taken into account one after the other."""
-    density = jnp.zeros(mean.shape[1], EXACT)
+    density = jnp.zeros(mean.shape[0], EXACT)
     for kind in range(measured.shape[1]):
         there = present[:, kind]  # (A, d)
-        variance = covariance[kind, kind] + noise[kind][None]
-        innovation = jnp.where(there, measured[:, kind] - mean[kind], 0.0)
-        gain = jnp.where(there[None], covariance[kind] / variance[None], 0.0)
-        mean = mean + gain * innovation[None]
-        covariance = covariance - gain[:, None] * covariance[kind][None]
-        covariance = 0.5 * (covariance + jnp.swapaxes(covariance, 0, 1))
+        variance = covariance[..., kind, kind] + noise[kind][None]
+        innovation = jnp.where(there, measured[:, kind] - mean[..., kind], 0.0)
+        gain = jnp.where(there[..., None], covariance[..., kind] / variance[..., None], 0.0)
+        mean = mean + gain * innovation[..., None]
+        covariance = covariance - gain[..., :, None] * covariance[..., kind, :][..., None, :]
+        covariance = 0.5 * (covariance + jnp.swapaxes(covariance, -1, -2))
         log_density = -0.5 * (innovation**2 / variance + jnp.log(2 * jnp.pi * variance))
         density = density + jnp.sum(jnp.where(there, log_density, 0.0), axis=1)
     return mean, covariance, density

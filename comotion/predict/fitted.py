@@ -24,6 +24,7 @@ from comotion.predict.change import Change
 from comotion.predict.findings import Findings
 from comotion.predict.forecast import Forecast
 from comotion.predict.seen import Origin
+from comotion.predict.stretch import Stretch
 from comotion.systems import DataShape
 from comotion.views import VIEWS
 
@@ -42,6 +43,7 @@ class FittedModel:
     shape: DataShape
     config: RunConfig
     findings: Findings = field(default_factory=Findings)
+    stretch: Stretch = field(default_factory=Stretch)
 
     @one_thread_each()
     def predict(

@@ -80,6 +80,11 @@ def make_forecast(
         before = done
         if on_draw is not None:
             on_draw(done)
+    last = seen.times[np.arange(len(seen)), seen.lengths - 1]
+    leads = plan.times - last[:, None]
+    trajectories, observations = (
+        fitted.stretch.apply(drawn, leads) for drawn in (trajectories, observations)
+    )
     dataset = forecast_dataset(
         data,
         fitted.summary,

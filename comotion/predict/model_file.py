@@ -18,6 +18,7 @@ from comotion.model import Model
 from comotion.predict import checkpoint
 from comotion.predict.findings import Findings
 from comotion.predict.fitted import FittedModel
+from comotion.predict.stretch import Stretch
 from comotion.systems import DataShape, build
 
 
@@ -29,6 +30,7 @@ def save(fitted: FittedModel, path: Path) -> None:
         "leads": len(fitted.summary.lead),
         "contacts": None if law is None else dataclasses.asdict(contact_shape(law)),
         "findings": dataclasses.asdict(fitted.findings),
+        "stretch": dataclasses.asdict(fitted.stretch),
     }
     checkpoint.write(path, _arrays(fitted), header)
 
@@ -79,4 +81,5 @@ def _template(header: dict[str, Any], path: Path) -> FittedModel:
     )
     scaling = identity_scaling(features, len(shape.properties))
     findings = from_dict(Findings, header.get("findings", {}), where=str(path))
-    return FittedModel(model, scaling, summary, shape, config, findings)
+    stretch = from_dict(Stretch, header.get("stretch", {}), where=str(path))
+    return FittedModel(model, scaling, summary, shape, config, findings, stretch)

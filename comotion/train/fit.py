@@ -37,6 +37,7 @@ from comotion.train.progress import Several, Silent, Watcher, watcher_here
 from comotion.train.recipe import WISHES, changed
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
+from comotion.train.stretch import fit_stretch
 
 
 @one_thread_each()
@@ -139,7 +140,7 @@ class SoFar:
             raise KeyboardInterrupt("stopped before anything was learned")
         self.loop.save()
         self.loop.tell_stopped()
-        return dataclasses.replace(self.fitted, model=on_one(self.loop.state.model))
+        return dataclasses.replace(self.fitted, model=on_one(self.loop.model))
 
 
 def _trained(
@@ -184,7 +185,7 @@ def _trained(
         so_far.heard.set()
         loop.save()
         loop.tell_stopped()
-    model = on_one(loop.state.model)
+    model = on_one(loop.model)
     uncertain = isinstance(model.process_noise, StateNoise)
     if config.recipe.calibration and uncertain and not (law is not None and law.only):
         watcher.say("compiling, and calibrating (Ctrl-C leaves that out)")
@@ -193,7 +194,15 @@ def _trained(
             model = calibrate(model, config, judged, key=key_calibrate)
         except KeyboardInterrupt:
             so_far.heard.set()
-    return dataclasses.replace(fitted, model=model)
+    fitted = dataclasses.replace(fitted, model=model)
+    last = config.recipe.stages[-1]
+    if last.objective == "score" and valid is not None:
+        watcher.say("measuring the bands on held-out frames (Ctrl-C leaves that out)")
+        try:
+            fitted = dataclasses.replace(fitted, stretch=fit_stretch(fitted, valid, last.horizon))
+        except KeyboardInterrupt:
+            so_far.heard.set()
+    return fitted
 
 
 def prepare(

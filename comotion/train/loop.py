@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -18,6 +19,7 @@ from comotion.train.folder import RunFolder
 from comotion.train.optimiser import skipped
 from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
+    Best,
     StepInfo,
     TrainState,
     held_out_figure,
@@ -68,6 +70,12 @@ class Loop:
             self.folder.save(self.state, self.fingerprint)
         self._saved = time.monotonic()
 
+    @property
+    def model(self) -> Model:
+        """As it forecast held-out frames best, where training follows the score of forecasts."""
+        best = self.state.best
+        return best.model if jnp.isfinite(best.score) else self.state.model
+
     def tell_stopped(self) -> None:
         self.watcher.say(f"stopped after {int(self.state.iteration)} iterations; resume to go on")
 
@@ -89,10 +97,14 @@ class Loop:
             if number % LOG_EVERY == 0 or number == stage.iterations - 1:
                 self._stop_if_lost(stage)
                 row = _row(info, begin + number + 1, stage, rate)
-                if valid is not None and number % VALIDATE_EVERY == 0:
+                last = number == stage.iterations - 1
+                if valid is not None and (last or number % VALIDATE_EVERY == 0):
                     name = "score" if stage.objective == "score" else "log_likelihood"
                     found = held_out_figure(self.state.model, valid, key_valid, watching)
                     row[f"valid_{name}"] = float(found)
+                    if stage.objective == "score" and found < self.state.best.score:
+                        best = Best(self.state.model, found)
+                        self.state = eqx.tree_at(lambda state: state.best, self.state, best)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()

@@ -11,7 +11,7 @@ import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float, Int
 
-from comotion._types import Key
+from comotion._types import FAST, Key
 from comotion.backend.devices import mesh_for
 from comotion.backend.row_batching import summed_gradients
 from comotion.config import RunConfig, Stage
@@ -38,10 +38,18 @@ class StepPlan:
     mesh: Mesh | None
 
 
+class Best(eqx.Module):
+    """The model that forecast held-out frames best so far, and its score; endless before any."""
+
+    model: Model
+    score: Float[Array, ""]
+
+
 class TrainState(eqx.Module):
     """Everything that changes from one iteration to the next."""
 
     model: Model
+    best: Best
     optimiser: optax.OptState
     iteration: Int[Array, ""]
 
@@ -69,7 +77,8 @@ def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
 
 
 def first_state(model: Model) -> TrainState:
-    return TrainState(model, first_optimiser_state(model), jnp.zeros((), jnp.int32))
+    best = Best(model, jnp.full((), jnp.inf, FAST))
+    return TrainState(model, best, first_optimiser_state(model), jnp.zeros((), jnp.int32))
 
 
 @eqx.filter_jit
@@ -94,7 +103,7 @@ def train_step(
         (_, figures), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
     rates = {"clip": plan.clip, "kernel_rate": plan.kernel_rate}
     model, optimiser = updated(state.model, gradient, state.optimiser, learning_rate, **rates)
-    after = TrainState(model, optimiser, state.iteration + 1)
+    after = TrainState(model, state.best, optimiser, state.iteration + 1)
     return after, StepInfo(figures, optax.tree.norm(gradient))
 
 
