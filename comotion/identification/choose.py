@@ -1,5 +1,6 @@
 """Forward selection: each round keeps the structure that forecasts held-out frames best."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 from typing import Any, Literal
@@ -7,10 +8,12 @@ from typing import Any, Literal
 from comotion.config import Recipe, Stage
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
-from comotion.identification.structures import NULL, Structure, beside, rounds
+from comotion.identification.structures import CONTACTS, NULL, Structure, beside, rounds
 from comotion.identification.verdict import STOPPED, Identification, Trial, gain_over
+from comotion.initialise.find_contacts import find_contacts
+from comotion.initialise.tracks import tracks_of
 from comotion.scoring import Evaluation
-from comotion.scoring.at_origins import evaluate_at, forecast_at
+from comotion.scoring.at_origins import REFERENCES, evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
 from comotion.train import fit
 from comotion.train.plan import plan
@@ -67,7 +70,10 @@ def identify(
     best = run.trial(NULL, None)
     trials, skipped, stopped = [best], {}, False
     objects = train.values.shape[2]
-    for structures in rounds(objects):
+    found = find_contacts(tracks_of(train))
+    if found.law is None:
+        skipped[CONTACTS.name] = found.reason
+    for structures in rounds(objects, found.law is not None):
         tried = []
         for addition in structures:
             structure = beside(best.structure, addition, objects)
@@ -115,8 +121,15 @@ class _Run:
             **structure.parts,
         )
         predicted = forecast_at(model, self.origins, draws=DRAWS, seed=self.seed + 1)
-        found = evaluate_at(structure.name, predicted, self.origins, self.train, self.protocol)
-        return Trial(structure, model, found, None if before is None else gain_over(found, before))
+        references = REFERENCES if before is None else {}  # they are the same for all structures
+        found = evaluate_at(
+            structure.name, predicted, self.origins, self.train, self.protocol, references
+        )
+        if before is None:
+            return Trial(structure, model, found, None)
+        beside = {name: before.scores[name] for name in before.references}
+        found = dataclasses.replace(found, scores=found.scores | beside)
+        return Trial(structure, model, found, gain_over(found, before))
 
 
 def score_recipe(horizon: int, steps: int) -> Recipe:

@@ -19,6 +19,7 @@ class Structure:
 
 NULL = Structure("no law", "objects go on as they were, with noise of their own", {})
 
+CONTACTS = Structure("contacts", "objects meet walls or each other", {"contacts": "auto"})
 ALONE = (
     Structure("f_s of speed", "how fast an object is decides how it speeds up", {"alone": "speed"}),
     Structure("f_s of place", "where an object is decides how it moves", {"alone": "raw"}),
@@ -38,8 +39,10 @@ def beside(base: Structure, addition: Structure, objects: int) -> Structure:
     return Structure(name, addition.claim, parts)
 
 
-def rounds(objects: int) -> Iterator[tuple[Structure, ...]]:
+def rounds(objects: int, contacts: bool) -> Iterator[tuple[Structure, ...]]:
     """What is tried beside the best structure so far, round by round."""
+    if contacts:
+        yield (CONTACTS,)
     yield ALONE
     if objects > 1:
         yield PAIR
