@@ -5,7 +5,7 @@ import pytest
 
 import comotion as cm
 from comotion.identification import choose
-from comotion.identification.structures import ALONE, NEAREST, NULL, PAIR, beside, rounds
+from comotion.identification.structures import ALONE, CONTACTS, NEAREST, NULL, PAIR, beside, rounds
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,7 @@ def test_without_time_the_null_is_the_answer_and_what_was_not_tried_is_said(foun
     text = str(found)
     for name in ("climatology", "constant velocity", "Kalman filter", "no law"):
         assert f"\n{name}" in text
+    assert "not tried: contacts (" in text
     assert "not tried: f_s of place (the time limit was reached)" in text
     assert found.conclusion in text
 
@@ -60,8 +61,12 @@ def test_in_a_crowd_an_object_hears_the_nearest():
 
 
 def test_one_object_interacts_with_nobody():
-    assert list(rounds(1)) == [ALONE]
-    assert list(rounds(2)) == [ALONE, PAIR]
+    assert list(rounds(1, contacts=False)) == [ALONE]
+    assert list(rounds(2, contacts=False)) == [ALONE, PAIR]
+
+
+def test_contacts_are_tried_first_where_they_were_found():
+    assert list(rounds(1, contacts=True)) == [(CONTACTS,), ALONE]
 
 
 def test_too_few_data_to_hold_any_out_are_refused():

@@ -211,3 +211,19 @@ def test_the_gradient_in_the_distance_is_that_of_finite_differences():
     slope = jax.jit(jax.grad(gap))(jnp.asarray(1.2, FAST))
     wanted = (gap(jnp.asarray(1.21, FAST)) - gap(jnp.asarray(1.19, FAST))) / 0.02
     assert float(slope) == pytest.approx(float(wanted), rel=2e-2)
+
+
+def test_training_sees_the_slopes_of_a_slide_and_they_stay_bounded():
+    """Across a wall nothing gets through, along it everything; grazing or head-on alike."""
+    contacts = law(walls=box([-1] * 2, [1] * 2))
+    integrator = Bouncing(contacts, Layout(2))
+    interval = Interval(jnp.zeros((), FAST), jnp.ones((), FAST), (jnp.ones(1, bool),))
+
+    def later(velocity):
+        states = jnp.concatenate([jnp.asarray([[0.5, 0.0]], FAST), velocity[None]], axis=1)
+        return integrator.advance(lambda states, *_: 0.0 * states, states, interval)[0]
+
+    for velocity in ([1.0, 0.3], [0.5001, 0.9], [50.0, 0.0]):
+        slopes = jax.jacobian(later)(jnp.asarray(velocity, FAST))
+        np.testing.assert_allclose(slopes[:2], [[0.0, 0.0], [0.0, 1.0]], atol=1e-5)
+        np.testing.assert_allclose(slopes[2:], [[0.0, 0.0], [0.0, 1.0]], atol=1e-5)
