@@ -55,6 +55,8 @@ class Options:
     data: Path | None = None
     """folder with the recordings, instead of COMOTION_DATA"""
     seed: int = 0
+    time_limit: float | None = None
+    """seconds for a fit"""
 
 
 def main(options: Options) -> None:
@@ -76,7 +78,12 @@ def main(options: Options) -> None:
         if options.model is not None:
             started = time.perf_counter()
             model = (
-                cm.fit(task.train, valid=task.choose, seed=options.seed)
+                cm.fit(
+                    task.train,
+                    valid=task.choose,
+                    seed=options.seed,
+                    time_limit=options.time_limit,
+                )
                 if options.model == "fit"
                 else cm.load(options.model)
             )

@@ -11,6 +11,9 @@ from comotion.identification.choose import STEPS, Effort, identify, score_recipe
 from comotion.predict import FittedModel
 from comotion.train import fit as fit_system
 
+SEARCHING = 0.6
+"""Of a limit on time, the share that may go into the search."""
+
 
 def fit(
     train: Any,
@@ -41,7 +44,7 @@ def fit(
             train,
             valid=options.get("valid"),
             effort=effort,
-            time_limit=time_limit,
+            time_limit=None if time_limit is None else SEARCHING * time_limit,
             seed=options.get("seed", 0),
             say=partial(print, file=sys.stderr, flush=True) if talks else silently,
         )
