@@ -15,6 +15,7 @@ from comotion.data.slots import gather
 from comotion.errors import BadInput
 
 LONG_STEP = 1.5
+ENOUGH_BLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,16 @@ class Origins:
     def blocks(self) -> Int[np.ndarray, " K"]:
         """Groups of origins to resample: windows that share frames are together or side by side.
 
-        Each block is a stretch of two windows' length within one sequence.
+        Each block is a stretch of two windows' length within one sequence; of one, where the data
+        are too short for enough of them to be resampled.
         """
-        stretch = 2 * self.windows.values.shape[1]
-        names = np.stack([self.sequence, self.frame // stretch], axis=1)
-        return np.unique(names, axis=0, return_inverse=True)[1].reshape(-1)
+        window = self.windows.values.shape[1]
+        for stretch in (2 * window, window):
+            names = np.stack([self.sequence, self.frame // stretch], axis=1)
+            blocks = np.unique(names, axis=0, return_inverse=True)[1].reshape(-1)
+            if blocks.max(initial=0) + 1 >= ENOUGH_BLOCKS:
+                break
+        return blocks
 
     def seen_windows(self) -> Trajectories:
         """What a model may look at: every window up to its origin, without those who come later."""

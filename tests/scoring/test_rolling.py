@@ -111,3 +111,10 @@ def test_windows_with_a_long_pause_are_left_out_if_asked():
 def test_what_cannot_be_forecast_is_refused_in_one_sentence(walkers, protocol, sentence):
     with pytest.raises(BadInput, match=sentence):
         roll(walkers, protocol())
+
+
+def test_short_data_are_resampled_in_shorter_blocks():
+    short = Trajectories.from_arrays(np.random.default_rng(0).normal(size=(1, 90, 1, 2)))
+    origins = roll(short, Protocol(2, 8, stride=2))
+    assert np.diff(np.unique(origins.frame // 10)).max() == 1
+    np.testing.assert_array_equal(origins.blocks, origins.frame // 10 - origins.frame[0] // 10)
