@@ -24,7 +24,7 @@ from comotion.encode.differences import finite_differences
 from comotion.functions import SparseGP
 from comotion.gp import KERNELS
 from comotion.initialise.linear_rates import basis_rows, whitener
-from comotion.initialise.rates import eventful_rows
+from comotion.initialise.rates import some_rows
 
 CENTRES = 10
 ROWS = 2000
@@ -131,14 +131,14 @@ def _actors(states: Float[Array, "*b D"]) -> Actor:
 
 
 def _basis(seen: Rates, layout: Layout, *, key: Key) -> Basis:
-    """Centres where the data are, half of them where rates are largest."""
+    """Centres where the data are."""
     key_rows, key_alone, key_pair = jax.random.split(key, 3)
     alone_coordinates = ALONE["axis"](Layout(layout.spatial, layout.has_velocity), 1)
     pair_coordinates = PAIR["central"](Layout(layout.spatial, has_velocity=False), 1)
     P, J, A, _ = seen.states.shape
     states = seen.states.reshape(P * J, A, -1)
-    known, rates = (seen.weights > 0).reshape(P * J, A), seen.rates.reshape(P * J, A, -1)
-    frames, objects = eventful_rows(rates, known, ROWS, key=key_rows)
+    known = (seen.weights > 0).reshape(P * J, A)
+    frames, objects = some_rows(known, ROWS, key=key_rows)
     everyone_else = np.arange(A)[None, :] != objects[:, None]
     rows, others = np.nonzero(np.asarray(known)[frames] & everyone_else)
     if len(rows) == 0:  # nobody ever has company: f_b exists but is never used

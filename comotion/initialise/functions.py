@@ -12,7 +12,7 @@ from comotion._types import FAST, Key
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.dynamics import InteractingDynamics, JointDynamics, joint_inputs
 from comotion.errors import BadInput
-from comotion.initialise.rates import Paths, eventful_rows
+from comotion.initialise.rates import Paths, some_rows
 from comotion.model import Model
 
 MOST_ROWS = 10_000
@@ -41,7 +41,7 @@ def _interacting(
 ) -> InteractingDynamics:
     key_rows, key_alone, key_pair, key_accumulation = jax.random.split(key, 4)
     alone, pair = dynamics.alone_coordinates, dynamics.pair_coordinates
-    frames, objects = eventful_rows(paths.rates, paths.known, MOST_ROWS, key=key_rows)
+    frames, objects = some_rows(paths.known, MOST_ROWS, key=key_rows)
     own = jax.tree.map(lambda leaf: leaf[frames, objects], paths.actors)
     actors, others = _pairs(paths, frames, objects)
     return dataclasses.replace(
@@ -70,8 +70,7 @@ def _joint(
             "one function of all objects needs frames in which every object is seen, and there "
             "are none; use an interacting system (I-…), which takes objects as they come"
         )
-    largest = jnp.max(jnp.linalg.norm(paths.rates, axis=2), axis=1)[:, None, None]
-    frames, _ = eventful_rows(largest, complete, MOST_ROWS, key=key_rows)
+    frames, _ = some_rows(complete, MOST_ROWS, key=key_rows)
     inputs = _rows(jax.vmap(joint_inputs)(jax.tree.map(lambda leaf: leaf[frames], paths.actors)))
     scale = np.tile(sizes, paths.known.shape[1])
     function = dynamics.function.adapted_to(inputs, scale, key=key_function)

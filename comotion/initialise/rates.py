@@ -14,8 +14,6 @@ from comotion.encode.differences import finite_differences
 from comotion.errors import BadInput
 from comotion.model import Model
 
-EVENTFUL = 0.5
-
 
 class Paths(eqx.Module):
     """All objects over many intervals: where they start and end, and their mean rates."""
@@ -66,18 +64,11 @@ def _with_scores(windows: Window, scores: Float[Array, "P N A G"], axes: int) ->
     return eqx.tree_at(lambda w: (w.values, w.present), windows, (scores, present))
 
 
-def eventful_rows(
-    rates: Float[Array, "F A R"], known: Bool[Array, "F A"], most: int, *, key: Key
+def some_rows(
+    known: Bool[Array, "F A"], most: int, *, key: Key
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Intervals and objects: a random sample, half of which is taken where rates are largest.
-
-    Collisions are one frame in a hundred, and the only frames that show how objects collide.
-    """
+    """Intervals and objects, at random: choosing by the size of a rate would bias what is learned
+    from them, and buys nothing."""
     frames, objects = np.nonzero(np.asarray(known))
-    order = np.asarray(jax.random.permutation(key, len(frames)))
-    count = min(most, len(frames))
-    eventful = int(EVENTFUL * count)
-    size = np.linalg.norm(np.asarray(rates, np.float64)[frames, objects], axis=1)
-    ranked = order[np.argsort(-size[order], kind="stable")]
-    rows = np.concatenate([ranked[:eventful], order[: count - eventful]])
+    rows = np.asarray(jax.random.permutation(key, len(frames)))[:most]
     return frames[rows], objects[rows]

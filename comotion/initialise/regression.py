@@ -13,7 +13,7 @@ from comotion.dynamics import InteractingDynamics, Sum
 from comotion.functions import SparseGP
 from comotion.initialise.lengthscales import choose_by_evidence
 from comotion.initialise.linear_rates import CHUNK, Laws, regress
-from comotion.initialise.rates import Paths, eventful_rows
+from comotion.initialise.rates import Paths, some_rows
 from comotion.initialise.shown import Shown
 from comotion.model import Model
 
@@ -60,9 +60,9 @@ def laws_of(model: Model) -> Laws:
 
 
 def some_paths(paths: Paths, *, key: Key) -> Paths:
-    """A whole number of chunks of intervals in random order, half of them eventful."""
+    """A whole number of chunks of intervals in random order."""
     key_rows, key_order = jax.random.split(key)
-    frames, _ = eventful_rows(paths.rates, paths.known, MOST_FRAMES, key=key_rows)
+    frames, _ = some_rows(paths.known, MOST_FRAMES, key=key_rows)
     frames = np.unique(frames)
     order = np.asarray(jax.random.permutation(key_order, len(frames)))
     if len(frames) > CHUNK:
