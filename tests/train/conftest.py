@@ -12,6 +12,4 @@ def balls():
 @pytest.fixture(scope="session")
 def tiny_recipe():
     stages = (Stage(5, 20, 1e-2, "cosine"),)
-    # With much noise to start from, one draw of the functions tells what twenty steps changed.
-    settings = {"windows": 12, "clip": 1.0, "kernel_rate": 0.1, "calibration": 4}
-    return Recipe(name="tiny", stages=stages, start_noise=0.5, **settings)
+    return Recipe(name="tiny", stages=stages, windows=12, clip=1.0, kernel_rate=0.1, calibration=4)
