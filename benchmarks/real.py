@@ -89,8 +89,19 @@ def main(options: Options) -> None:
             )
             trained = time.perf_counter() - started
             predicted = forecast_at(model, origins, draws=DRAWS, seed=options.seed)
-            title = f"comotion {model.system}, seed {options.seed}"
+            title = f"comotion {model.system}: {structure(model)}, seed {options.seed}"
             judge(name, task.about, title, predicted, origins, scores, trained)
+
+
+def structure(model: cm.FittedModel) -> str:
+    """What of a law the model has."""
+    system = model.config.system
+    parts = {
+        "contacts": model.contact_law is not None,
+        f"f_s of {'place' if system.alone == 'raw' else system.alone}": system.alone != "none",
+        f"f_b {system.pair}": system.pair != "none",
+    }
+    return " and ".join(name for name, there in parts.items() if there) or "no law"
 
 
 def judge(
