@@ -8,13 +8,14 @@ from typing import Any, Literal
 from comotion.config import Recipe, Stage
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
-from comotion.identification.structures import CONTACTS, NULL, Structure, beside, rounds
+from comotion.identification.structures import BILLIARD, CONTACTS, NULL, Structure, beside, rounds
 from comotion.identification.verdict import STOPPED, Identification, Trial, gain_over
 from comotion.initialise.find_contacts import find_contacts
 from comotion.initialise.tracks import tracks_of
 from comotion.scoring import Evaluation
 from comotion.scoring.at_origins import REFERENCES, evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
+from comotion.systems import MOTION
 from comotion.train import fit
 from comotion.train.plan import plan
 
@@ -25,6 +26,8 @@ SEEN = 10
 LONGEST = 50
 MOST_ORIGINS = 200
 DRAWS = 50
+HOLDS = 0.8
+"""Of the truth, in bands of 90 %: a law is whole if they hold so much."""
 
 
 def silently(sentence: str) -> None:
@@ -55,7 +58,7 @@ def identify(
     planned = plan(
         read(data),
         valid=None if valid is None else read(valid),
-        system="motion",
+        system=MOTION,
         parts={},
     )
     train, held_out = planned.train, planned.valid
@@ -73,15 +76,21 @@ def identify(
     found = find_contacts(tracks_of(train))
     if found.law is None:
         skipped[CONTACTS.name] = found.reason
-    for structures in rounds(objects, found.law is not None):
+    straight = found.law is not None and found.law.only
+    for structures in rounds(objects, contacts=found.law is not None, straight=straight):
         tried = []
         for addition in structures:
             structure = beside(best.structure, addition, objects)
+            if _is_whole(best):
+                skipped[structure.name] = f"{best.structure.name} is enough"
+                continue
             if stopped or time.monotonic() > until:
                 skipped[structure.name] = STOPPED if stopped else "the time limit was reached"
                 continue
             try:
                 tried.append(run.trial(structure, best.evaluation))
+            except BadInput as error:  # a structure that cannot be had is no reason to stop
+                skipped[structure.name] = str(error)
             except KeyboardInterrupt:  # what was found before is an answer, too
                 stopped = True
                 skipped[structure.name] = STOPPED
@@ -109,16 +118,18 @@ class _Run:
 
     def trial(self, structure: Structure, before: Evaluation | None) -> Trial:
         self.say(f"trying: {structure.name} ({structure.claim})")
+        parts = dict(structure.parts)
+        if structure.system == MOTION:
+            parts["recipe"] = score_recipe(self.protocol.horizon, STEPS[self.effort])
+            parts["encoder_frames"] = self.protocol.seen
         model = fit(
             self.train,
             valid=self.held_out,
-            system="motion",
-            recipe=score_recipe(self.protocol.horizon, STEPS[self.effort]),
+            system=structure.system,
             seed=self.seed,
             progress=False,
             on_interrupt="raise",
-            encoder_frames=self.protocol.seen,
-            **structure.parts,
+            **parts,
         )
         predicted = forecast_at(model, self.origins, draws=DRAWS, seed=self.seed + 1)
         references = REFERENCES if before is None else {}  # they are the same for all structures
@@ -130,6 +141,11 @@ class _Run:
         beside = {name: before.scores[name] for name in before.references}
         found = dataclasses.replace(found, scores=found.scores | beside)
         return Trial(structure, model, found, gain_over(found, before))
+
+
+def _is_whole(trial: Trial) -> bool:
+    """A law without noise of its own whose bands hold the truth leaves nothing to be found."""
+    return trial.structure == BILLIARD and trial.evaluation["coverage_90"] > HOLDS
 
 
 def score_recipe(horizon: int, steps: int) -> Recipe:

@@ -53,9 +53,9 @@ def fit(
         if found.was_stopped:
             return _kept(found.model, options.get("out"))
         chosen = found.model.config
-        horizon = chosen.recipe.stages[-1].horizon
-        options["recipe"] = score_recipe(horizon, STEPS["best"])
-        system = chosen.system
+        system, options["recipe"] = chosen.system, chosen.recipe
+        if chosen.recipe.stages[-1].objective == "score":
+            options["recipe"] = score_recipe(chosen.recipe.stages[-1].horizon, STEPS["best"])
     elif effort != "quick":
         options["effort"] = effort
     named = {} if system is None else {"system": system}

@@ -5,7 +5,16 @@ import pytest
 
 import comotion as cm
 from comotion.identification import choose
-from comotion.identification.structures import ALONE, CONTACTS, NEAREST, NULL, PAIR, beside, rounds
+from comotion.identification.structures import (
+    ALONE,
+    BILLIARD,
+    CONTACTS,
+    NEAREST,
+    NULL,
+    PAIR,
+    beside,
+    rounds,
+)
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +70,31 @@ def test_in_a_crowd_an_object_hears_the_nearest():
 
 
 def test_one_object_interacts_with_nobody():
-    assert list(rounds(1, contacts=False)) == [ALONE]
-    assert list(rounds(2, contacts=False)) == [ALONE, PAIR]
+    assert list(rounds(1, contacts=False, straight=False)) == [ALONE]
+    assert list(rounds(2, contacts=False, straight=False)) == [ALONE, PAIR]
 
 
 def test_contacts_are_tried_first_where_they_were_found():
-    assert list(rounds(1, contacts=True)) == [(CONTACTS,), ALONE]
+    assert list(rounds(1, contacts=True, straight=False)) == [(CONTACTS,), ALONE]
+    assert list(rounds(1, contacts=True, straight=True)) == [(BILLIARD,), (CONTACTS,), ALONE]
+
+
+def test_noise_of_its_own_replaces_what_has_none():
+    assert beside(BILLIARD, CONTACTS, 3) == CONTACTS
+
+
+def test_balls_that_fly_straight_between_contacts_are_known_for_what_they_are():
+    balls = cm.simulate.bouncing_balls(sequences=24, frames=60, noise="low", seed=3)
+    steps = pytest.MonkeyPatch()
+    steps.setitem(choose.STEPS, "quick", 10)
+    try:
+        found = cm.identify(balls, horizon=20)
+    finally:
+        steps.undo()
+    assert found.chosen.structure == BILLIARD
+    assert found.chosen.evaluation.skill("constant velocity").low > 0.5
+    assert found.model.contact_law is not None
+    assert "not tried: contacts (contacts alone is enough)" in str(found)
 
 
 def test_too_few_data_to_hold_any_out_are_refused():
