@@ -2,12 +2,11 @@
 
 import webbrowser
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
-from comotion.cli.model import folder_of, kept_data, load_model
+from comotion.cli.model import IntoRun, OwnData, RunOrModel, folder_of, kept_data, load_model
 from comotion.cli.output import check_output
 
 PAGE = "explore.html"
@@ -27,15 +26,11 @@ class Options:
       comotion explore model.safetensors test.csv --draws 50 --frames 200 --out scene.html
     """
 
-    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    model: RunOrModel
     """the folder of a run, or a model file"""
-    data: Annotated[
-        Positional[Path | None], arg(metavar="DATA", help_behavior_hint="(default: the run's own)")
-    ] = None
+    data: OwnData = None
     """recordings to begin with: a .csv, .parquet or .nc file"""
-    out: Annotated[
-        Path | None, arg(metavar="FILE", help_behavior_hint="(default: in the run's folder)")
-    ] = None
+    out: IntoRun = None
     """file to write, .html; an existing one is replaced"""
     draws: Annotated[int, arg(metavar="NUMBER")] = 30
     """how many laws to draw"""

@@ -1,13 +1,22 @@
 """What the commands take as MODEL and DATA."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
 
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
     from comotion.predict import FittedModel
 
+RunOrModel = Annotated[Positional[Path], arg(metavar="MODEL")]
+OwnData = Annotated[
+    Positional[Path | None], arg(metavar="DATA", help_behavior_hint="(default: the run's own)")
+]
+IntoRun = Annotated[
+    Path | None, arg(metavar="FILE", help_behavior_hint="(default: in the run's folder)")
+]
 KEPT = ("held_out.nc", "test.csv")
 """What a fit and the demo leave beside a model."""
 

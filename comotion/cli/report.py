@@ -2,12 +2,8 @@
 
 import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
 
-from tyro.conf import Positional, arg
-
-from comotion.cli.model import folder_of, kept_data, load_model
+from comotion.cli.model import IntoRun, OwnData, RunOrModel, folder_of, kept_data, load_model
 from comotion.cli.output import check_output
 from comotion.cli.reading import ReadingOptions
 
@@ -25,15 +21,11 @@ class Options(ReadingOptions):
       comotion report runs/balls others.csv --out others.html
     """
 
-    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    model: RunOrModel
     """the folder of a run, or a model file"""
-    data: Annotated[
-        Positional[Path | None], arg(metavar="DATA", help_behavior_hint="(default: the run's own)")
-    ] = None
+    data: OwnData = None
     """recordings to show and to score forecasts on: a data file, or a folder of them"""
-    out: Annotated[
-        Path | None, arg(metavar="FILE", help_behavior_hint="(default: in the run's folder)")
-    ] = None
+    out: IntoRun = None
     """file to write, .html; an existing one is replaced"""
 
 

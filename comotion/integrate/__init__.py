@@ -1,7 +1,8 @@
 """Time: continuous or in jumps."""
 
 from comotion.integrate.base import AbstractIntegrator, Interval, trajectory
-from comotion.integrate.contacts import Bouncing, overlaps, rounds_for
+from comotion.integrate.bouncing import Bouncing, rounds_for
+from comotion.integrate.contacts import overlaps
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
 from comotion.integrate.discrete import FrameSteps
 from comotion.integrate.process_noise import (

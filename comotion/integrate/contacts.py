@@ -1,23 +1,18 @@
-"""Kick, drift that bounces exactly, kick.
+"""A straight drift that bounces exactly.
 
-Between kicks everything flies straight, so times of contact have a closed form. Each round takes
+Everything flies straight, so times of contact have a closed form. Each round takes
 all objects to the next contact of any of them. Rounds are bounded; what they leave over is
 counted, and made harmless: nothing goes further into a wall or another object.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from comotion.contacts import Contacts
-from comotion.coordinates.layout import Layout
-from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
 
 GRAZING = 1e-5
 """Slower closing than this share of the speed is sliding along: no event."""
@@ -27,65 +22,6 @@ TINY = 1e-30
 FEW = 6
 """So many objects have their changes written out: shorter than a product of matrices."""
 Vectors = Float[Array, "A d *#B"]
-
-
-class Bouncing(AbstractIntegrator):
-    """Second-order laws with hard contacts; `rounds` bounds the contacts of one step."""
-
-    contacts: Contacts
-    layout: Layout = eqx.field(static=True)
-    steps: int = eqx.field(static=True, default=1)
-    rounds: int | None = eqx.field(static=True, default=None)
-    """by default as many as the number of objects asks for"""
-
-    def advance(self, rates: Rates, states: States, interval: Interval) -> States:
-        return self.advance_counting(rates, states, interval)[0]
-
-    def advance_counting(
-        self, rates: Rates, states: States, interval: Interval
-    ) -> tuple[States, Float[Array, ""]]:
-        """The states at the end, and in how many steps not all contacts could be followed."""
-        length = (interval.end - interval.start) / self.steps
-        active = interval.known[0]
-        met = len(states) if self.contacts.radii.size else 1
-        rounds = self.rounds or rounds_for(met)
-
-        def step(
-            carry: tuple[States, Float[Array, ""]], number: Float[Array, ""]
-        ) -> tuple[tuple[States, Float[Array, ""]], None]:
-            states, missed = carry
-            start = interval.start + number * length
-            states = self._kick(rates, states, start, length / 2, interval)
-            x, v = states[:, self.layout.position], states[:, self.layout.velocity]
-            x, v, over = _drift_with_slopes(self.contacts, x, v, length, active, rounds)
-            states = states.at[:, self.layout.position].set(x)
-            states = states.at[:, self.layout.velocity].set(v)
-            states = self._kick(rates, states, start + length, length / 2, interval)
-            return (states, missed + over), None
-
-        none = jnp.zeros((), states.dtype)
-        numbers = jnp.arange(self.steps, dtype=states.dtype)
-        return jax.lax.scan(step, (states, none), numbers)[0]
-
-    def step(self, length: float) -> float:
-        return length / self.steps
-
-    def _kick(
-        self, rates: Rates, states: States, time: Time, length: Time, interval: Interval
-    ) -> States:
-        """Everything but positions changes; by the midpoint rule, since rates may depend on it."""
-        moving = jnp.arange(states.shape[1]) >= self.layout.spatial
-
-        def change(states: States) -> States:
-            return jnp.where(moving[None], rates(states, time, interval), 0.0)
-
-        middle = states + 0.5 * length * change(states)
-        return states + length * change(middle)
-
-
-def rounds_for(objects: int) -> int:
-    """Enough for a step in which most objects meet something."""
-    return 3 + objects // 2
 
 
 def drift(
@@ -109,61 +45,6 @@ def drift(
     end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active), active)
     # Who is not there yet keeps the velocity it will enter with.
     return end, jnp.where(active[:, None], moved, v), over.astype(x.dtype)
-
-
-def _drift_with_slopes(
-    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"], rounds: int
-) -> tuple[Vectors, Vectors, Float[Array, ""]]:
-    """The same, with bounded derivatives for training: those of a slide along what was met.
-
-    The derivative of a time of contact grows without bound where an object grazes a wall, and no
-    derivative tells what it would be to miss it.
-    """
-    still = jax.lax.stop_gradient((contacts, x, v, length, active))
-    if contacts.radii.size:
-        later, after, over = _drift_of_many(rounds)(*still)
-    else:
-        later, after, over = _drift_apart(*still, rounds)
-    push = still[2] - after
-    normal = push / _length(push)
-
-    def along(slopes: Vectors) -> Vectors:
-        return slopes - jnp.sum(slopes * normal, axis=1, keepdims=True) * normal
-
-    free = jnp.where(active[:, None], x + length * v, x)
-    later = later + along(free - jax.lax.stop_gradient(free))
-    return later, after + along(v - jax.lax.stop_gradient(v)), over
-
-
-def _drift_apart(
-    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"], rounds: int
-) -> tuple[Vectors, Vectors, Float[Array, ""]]:
-    """Where only walls are met: every object is a scene of its own."""
-    lengths = jnp.broadcast_to(length, (len(x),))
-    contacts = jax.tree.map(lambda leaf: leaf[..., None], contacts)
-    x, v, over = drift(contacts, x.T[None], v.T[None], lengths, active[None], rounds)
-    return x[0].T, v[0].T, jnp.max(over)
-
-
-@lru_cache
-def _drift_of_many(rounds: int) -> Callable[..., tuple[Array, Array, Array]]:
-    """The same; scenes that are mapped over become the last axis, where they cost least."""
-
-    @jax.custom_batching.custom_vmap
-    def one(contacts, x, v, length, active):
-        return drift(contacts, x, v, length, active, rounds)
-
-    @one.def_vmap
-    def many(size, batched, *arguments):
-        def to_end(leaf: Array, is_batched: bool) -> Array:
-            return jnp.moveaxis(leaf, 0, -1) if is_batched else leaf[..., None]
-
-        contacts, *rest = jax.tree.map(to_end, arguments, tuple(batched))
-        rest = [jnp.broadcast_to(leaf, (*leaf.shape[:-1], size)) for leaf in rest]
-        found = one(contacts, *rest)
-        return tuple(jnp.moveaxis(part, -1, 0) for part in found), (True, True, True)
-
-    return one
 
 
 def overlaps(contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"]) -> Bool[Array, "*#B"]:
@@ -216,7 +97,7 @@ def _waits(
 ) -> Float[Array, "n *#B"]:
     """Until every contact: walls by object and wall, then pairs."""
     x, v = flight.x, flight.v
-    extents, speed = contacts.extents(len(x)), _length(v)
+    extents, speed = contacts.extents(len(x)), length_of(v)
     parts = []
     for surfaces in contacts.surfaces:
         if surfaces.count:
@@ -268,7 +149,7 @@ def _pair_changes(
 ) -> Vectors:
     first, second = _pairs(len(x))
     gap, drift = x[first] - x[second], v[first] - v[second]
-    normal = gap / _length(gap)
+    normal = gap / length_of(gap)
     parting = jnp.sum(normal * drift, axis=1)
     bounce = 1.0 + contacts.pair.restitution(-parting, 0.5 * (x[first] + x[second]))
     sliding = drift - parting[:, None] * normal
@@ -286,7 +167,7 @@ def _hold_apart(
         return x, v
     first, second = _pairs(len(x))
     gap, drift = x[first] - x[second], v[first] - v[second]
-    apart = _length(gap)
+    apart = length_of(gap)
     normal = gap / apart
     reach = contacts.reach(len(x))
     depth = reach[first] + reach[second] - apart[:, 0]
@@ -311,9 +192,9 @@ def _slide(
             outward = jnp.sum(v * normal, axis=1, keepdims=True)
             held = (depth > 0) & (outward > 0) & active[:, None]
             along = v - outward * normal
-            speed = _length(along)
+            speed = length_of(along)
             shallow = outward < SHALLOW * speed
-            kept = jnp.where(shallow, _length(v) / speed, 1.0)
+            kept = jnp.where(shallow, length_of(v) / speed, 1.0)
             x = x - jnp.where(held, depth, 0.0) * normal
             v = jnp.where(held, kept * along, v)
     return x, v
@@ -343,7 +224,7 @@ def _collect(
     return jnp.tensordot(to_first, of_first, 1) + jnp.tensordot(to_second, of_second, 1)
 
 
-def _length(vectors: Float[Array, "n d *#B"]) -> Float[Array, "n 1 *#B"]:
+def length_of(vectors: Float[Array, "n d *#B"]) -> Float[Array, "n 1 *#B"]:
     # Not the root of zero: objects at rest must not spoil a gradient.
     return jnp.sqrt(jnp.maximum(jnp.sum(vectors**2, axis=1, keepdims=True), TINY))
 

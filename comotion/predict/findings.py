@@ -46,6 +46,8 @@ class Skill:
     coverage_50: tuple[float, ...] = ()
     coverage_90: tuple[float, ...] = ()
     rivals: tuple[Rival, ...] = ()
+    bands_measured_here: bool = False
+    """whether the bands were stretched on these very frames: then how much they hold is no proof"""
 
     def over_average(self, crps: Sequence[float]) -> np.ndarray:
         """1 − CRPS / CRPS of climatology at each lead: 1 is perfect, 0 no better than it."""
@@ -64,7 +66,10 @@ class Skill:
         if not self.lead:
             return "Nothing was held out, so nobody knows how good its forecasts are."
         held = float(np.nanmean(self.coverage_90))
-        return f"{self._useful}; {self._beats}; {held:.0%} of the truth in the 90 % bands."
+        bands = f"{held:.0%} of the truth in the 90 % bands"
+        if self.bands_measured_here:
+            bands += ", whose width was set on the same frames"
+        return f"{self._useful}; {self._beats}; {bands}."
 
     @property
     def _useful(self) -> str:

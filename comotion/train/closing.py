@@ -37,10 +37,11 @@ def _skill(fitted: FittedModel, planned: FitPlan, watcher: Watcher) -> Skill:
     if held_out is None:
         return Skill()
     try:
-        return held_out_skill(fitted, held_out, planned.train)
+        skill = held_out_skill(fitted, held_out, planned.train)
     except BadInput as error:  # too few frames for a forecast, or nobody stays long enough
         watcher.say(f"what was held out cannot be scored: {error}")
         return Skill()
+    return dataclasses.replace(skill, bands_measured_here=bool(fitted.stretch.leads))
 
 
 def _findings(fitted: FittedModel, planned: FitPlan, skill: Skill) -> Findings:

@@ -91,13 +91,9 @@ def fit(
         system=system,
         parts=parts,
     )
-    train, valid, parts = planned.train, planned.valid, planned.parts
-    config = run_config(system, recipe, seed, parts, velocities_seen=train.velocities_observed)
-    shape = data_shape(train)
-    check_data(config.system, shape, train)
-    if valid is not None:
-        check_data(config.system, shape, valid)
-        data_shape(valid)  # says what is wrong if nothing in it moves
+    seen = planned.train.velocities_observed
+    config = run_config(system, recipe, seed, planned.parts, velocities_seen=seen)
+    _check(planned, config)
     about_folder = ""
     if folder is not None:
         about_folder = folder.open(config, resume, overwrite)
@@ -124,6 +120,15 @@ def fit(
     finally:
         watcher.close()
     return fitted
+
+
+def _check(planned: FitPlan, config: RunConfig) -> None:
+    """Says before anything starts what is wrong with the data."""
+    shape = data_shape(planned.train)
+    check_data(config.system, shape, planned.train)
+    if planned.valid is not None:
+        check_data(config.system, shape, planned.valid)
+        data_shape(planned.valid)  # also if nothing in them moves
 
 
 @dataclass

@@ -10,7 +10,8 @@ from comotion._types import FAST
 from comotion.contacts import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
 from comotion.coordinates.layout import Layout
 from comotion.integrate import Interval
-from comotion.integrate.contacts import Bouncing, drift
+from comotion.integrate.bouncing import Bouncing
+from comotion.integrate.contacts import drift
 from tests.event_oracle import Scene
 
 KEY = jax.random.key(0)

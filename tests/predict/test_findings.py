@@ -25,6 +25,11 @@ def skill() -> Skill:
     )
 
 
+def test_bands_that_were_set_on_the_same_frames_are_not_given_out_as_a_proof(skill):
+    same = dataclasses.replace(skill, bands_measured_here=True)
+    assert same.sentence.endswith("90 % bands, whose width was set on the same frames.")
+
+
 def test_a_sentence_says_until_when_it_is_useful_and_what_it_beats(skill):
     assert skill.sentence == (
         "Useful until about 0.3; beats a straight line from 0.2 on; 89% of the truth in the 90 % "

@@ -1,4 +1,4 @@
-/** Hard contacts: kick, drift that bounces exactly, kick; `comotion/integrate/contacts.py` once more. */
+/** Hard contacts: kick, drift that bounces exactly, kick; `comotion/integrate/bouncing.py` once more. */
 
 import { makeBounce } from "./bounce.js";
 import { makeWalls } from "./walls.js";
