@@ -2,6 +2,7 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 # Many tests build a program that an earlier one has built, here or in a process it started. One
 # folder for each worker: a program that another one is just writing cannot be read.
@@ -28,6 +29,7 @@ assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX cam
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
 
+MOST_MAPS = 10_000
 SLOW = ("train", "cli", "explorer", "initialise", "identification")
 SLOW += ("jobs", "reproduce", "sweep", "contracts")
 
@@ -40,6 +42,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SLOW.index(folder) if folder in SLOW else len(SLOW)
 
     items.sort(key=rank)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_programs() -> Iterator[None]:
+    """Each program costs memory and memory maps, of which Linux allows a process 65530."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and len(maps.read_bytes().splitlines()) > MOST_MAPS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture
