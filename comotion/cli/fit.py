@@ -17,10 +17,12 @@ from comotion.errors import BadInput
 class Options(ReadingOptions):
     """Learn from a data file how things move together.
 
-    The run is kept in a folder: config.toml (running it again gives the same model),
-    metrics.jsonl, checkpoints, model.safetensors and report.html. At the end stands how well it
-    forecasts what was held out, beside a straight line and a Kalman filter. Ctrl-C stops early and
-    keeps what was learned; --resume goes on as if nothing had happened.
+    Unless a system, parts or a recipe are named, the laws that forecast the held-out end best are
+    identified first, as `comotion identify` does. The run is kept in a folder: config.toml (running
+    it again gives the same model), metrics.jsonl, checkpoints, model.safetensors and report.html.
+    At the end stands how well it forecasts what was held out, beside a straight line and a Kalman
+    filter. Ctrl-C stops early and keeps what was learned; --resume goes on as if nothing had
+    happened.
 
     Examples:
       comotion fit balls.csv --split 0.8 --out runs/balls
@@ -37,9 +39,9 @@ class Options(ReadingOptions):
         Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/NAME-OF-DATA)")
     ] = None
     """folder for the run"""
-    system: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="(default: comotion)")] = (
-        None
-    )
+    system: Annotated[
+        str | None, arg(metavar="NAME", help_behavior_hint="(default: what forecasts best)")
+    ] = None
     """which model to fit, a name from `comotion systems`"""
     parts: Annotated[tuple[str, ...], arg(name="set", metavar="PART=VALUE"), UseAppendAction] = ()
     """change one part of the system, or a field of the recipe; `comotion systems --parts`
@@ -81,7 +83,7 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     out = options.out or Path("runs") / options.data.stem
     settings = _settings(options, out)
-    from comotion.train import fit
+    from comotion.identification import fit
     from comotion.train.tracking import tracker
 
     valid = None if options.valid is None else options.read(options.valid)
@@ -91,10 +93,10 @@ def run(options: Options) -> int:
         fitted = fit(
             options.read(options.data),
             valid=valid,
+            effort=options.effort,
             time_limit=options.time_limit,
             hold_out=None if options.split is None else 1 - options.split,
             out=out,
-            resume=options.resume,
             overwrite=options.overwrite,
             report=not options.no_report,
             progress=progress,
@@ -102,11 +104,11 @@ def run(options: Options) -> int:
             **settings,
         )
     if memory.interrupted:
-        raise Stopped(
-            f"stopped early; the model so far is {out / 'model.safetensors'}, and the same "
-            "command with --resume goes on"
-        )
-    if fitted.findings.skill.lead:
+        stopped = f"stopped early; the model so far is {out / 'model.safetensors'}"
+        if (out / "config.toml").is_file():
+            stopped += ", and the same command with --resume goes on"
+        raise Stopped(stopped)
+    if options.quiet and fitted.findings.skill.lead:
         print(fitted.findings)
     print(f"the model is {out / 'model.safetensors'}")
     if not options.no_report:
@@ -118,7 +120,7 @@ def run(options: Options) -> int:
 
 
 def _settings(options: Options, out: Path) -> dict[str, Any]:
-    """System, recipe and seed for `fit`: named ones, or those of a config changed as asked."""
+    """What is asked for: named system, recipe and seed, or those of a config changed as asked."""
     if options.valid is not None and options.split is not None:
         raise BadInput("--valid and --split both say what to hold out; give one of them")
     if options.split is not None and not 0 < options.split <= 1:
@@ -128,18 +130,12 @@ def _settings(options: Options, out: Path) -> dict[str, Any]:
     parts = dict(parse_part(text) for text in options.parts)
     if options.iterations is not None:
         parts["iterations"] = options.iterations
-    if options.effort == "best":
-        parts["effort"] = "best"
+    if options.resume:
+        parts["resume"] = True
     file = _config_file(options, out)
     if file is None:
-        from comotion.systems import DEFAULT
-
-        return {
-            "system": options.system or DEFAULT,
-            "recipe": options.recipe or "short",
-            "seed": options.seed or 0,
-            **parts,
-        }
+        named = {"system": options.system, "recipe": options.recipe, "seed": options.seed}
+        return {name: value for name, value in named.items() if value is not None} | parts
     from comotion.config import read_toml
 
     if options.system is not None:

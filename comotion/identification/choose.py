@@ -30,6 +30,10 @@ HOLDS = 0.8
 """Of the truth, in bands of 90 %: a law is whole if they hold so much."""
 
 
+class NothingHeldOut(BadInput):
+    """There is too little to leave any of it out."""
+
+
 def silently(sentence: str) -> None:
     pass
 
@@ -63,7 +67,7 @@ def identify(
     )
     train, held_out = planned.train, planned.valid
     if held_out is None:
-        raise BadInput(
+        raise NothingHeldOut(
             f"{planned.sentences[-1]}; without held-out data nothing can be said about their law"
         )
     protocol = _protocol(train, held_out, seen, horizon)

@@ -6,9 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from comotion.config import SystemConfig, read_toml
-from comotion.identification.choose import STEPS, Effort, identify, score_recipe, silently
+from comotion.config import Recipe, SystemConfig, read_toml
+from comotion.identification.choose import (
+    STEPS,
+    Effort,
+    NothingHeldOut,
+    identify,
+    score_recipe,
+    silently,
+)
+from comotion.identification.verdict import Identification
 from comotion.predict import FittedModel
+from comotion.systems import DEFAULT
 from comotion.train import fit as fit_system
 
 SEARCHING = 0.6
@@ -37,25 +46,27 @@ def fit(
     forecasts of what was held out are not scored afterwards.
     """
     begun, talks = time.monotonic(), options.get("progress") is not False
+    say = partial(print, file=sys.stderr, flush=True) if talks else silently
     if system is None and options.get("resume"):
         system, options = _as_begun(options)
     if system is None and not _says_what(options):
-        found = identify(
-            train,
-            valid=options.get("valid"),
-            effort=effort,
-            time_limit=None if time_limit is None else SEARCHING * time_limit,
-            seed=options.get("seed", 0),
-            say=partial(print, file=sys.stderr, flush=True) if talks else silently,
-        )
-        if talks:
-            print(found)
-        if found.was_stopped:
-            return _kept(found.model, options.get("out"))
-        chosen = found.model.config
-        system, options["recipe"] = chosen.system, chosen.recipe
-        if chosen.recipe.stages[-1].objective == "score":
-            options["recipe"] = score_recipe(chosen.recipe.stages[-1].horizon, STEPS["best"])
+        try:
+            found = identify(
+                train,
+                valid=options.get("valid"),
+                effort=effort,
+                time_limit=None if time_limit is None else SEARCHING * time_limit,
+                seed=options.get("seed", 0),
+                say=say,
+            )
+        except NothingHeldOut as error:
+            say(f"{error}: fitting {DEFAULT} as it is")
+        else:
+            if talks:
+                print(found)
+            if found.was_stopped:
+                return _kept(found.model, options.get("out"))
+            system, options["recipe"] = _chosen(found)
     elif effort != "quick":
         options["effort"] = effort
     named = {} if system is None else {"system": system}
@@ -65,6 +76,15 @@ def fit(
     if talks and fitted.findings.skill.lead:
         print(fitted.findings)
     return fitted
+
+
+def _chosen(found: Identification) -> tuple[SystemConfig, Recipe]:
+    """The best structure, and how to train it for good."""
+    config = found.model.config
+    last = config.recipe.stages[-1]
+    if last.objective != "score":
+        return config.system, config.recipe
+    return config.system, score_recipe(last.horizon, STEPS["best"])
 
 
 def _as_begun(options: dict[str, Any]) -> tuple[SystemConfig | None, dict[str, Any]]:

@@ -75,6 +75,18 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
     assert capsys.readouterr().out.startswith(fitted.findings.sentence)
 
 
+def test_without_a_system_what_forecasts_best_is_identified_first(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    flights = rng.normal(size=(2, 2)) + 0.05 * rng.normal(size=(1, 60, 2, 2))
+    table, out = tmp_path / "flights.csv", tmp_path / "run"
+    write(Trajectories.from_arrays(np.cumsum(flights, axis=1), np.arange(60.0)), table)
+    assert main(["fit", str(table), "--out", str(out), "--time-limit", "1", "--no-report"]) == 0
+    stdout, stderr = capsys.readouterr()
+    assert "trying: no law" in stderr
+    assert "the time limit was reached" in stdout
+    assert read_toml(out / "config.toml").system.name == "motion"
+
+
 def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
     words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "again"), "--no-report"]
     assert main(["fit", str(demo / "test.csv"), *words, "--split", "1"]) == 0
