@@ -88,8 +88,8 @@ class Model(eqx.Module):
 
     def follow_noisy(
         self, field: AbstractField, start: "Start", window: Window, grid: Grid, *, key: Key
-    ) -> Float[Array, "K A D"]:
-        """Where the law leads, with process noise."""
+    ) -> tuple[Float[Array, "K A D"], Float[Array, ""]]:
+        """Where the law leads, with process noise, and how many steps missed a contact."""
         motion = Motion(field, start.properties, window.neighbours)
         shape = (grid.times.shape[0], start.initial.shape[0], self.process_noise.normals)
         noise = standard_normal(shape, start.initial.dtype, key=key)

@@ -37,6 +37,12 @@ class AbstractIntegrator(eqx.Module):
     def advance(self, rates: Rates, states: States, interval: Interval) -> States:
         """The states at the end of the interval."""
 
+    def advance_counting(
+        self, rates: Rates, states: States, interval: Interval
+    ) -> tuple[States, Float[Array, ""]]:
+        """The same, and in how many steps it could not follow all that happens."""
+        return self.advance(rates, states, interval), jnp.zeros((), states.dtype)
+
     def step(self, length: float) -> float:
         """How long its steps are in an interval of this length."""
         return length

@@ -29,7 +29,6 @@ class Bouncing(AbstractIntegrator):
     def advance_counting(
         self, rates: Rates, states: States, interval: Interval
     ) -> tuple[States, Float[Array, ""]]:
-        """The states at the end, and in how many steps not all contacts could be followed."""
         length = (interval.end - interval.start) / self.steps
         active = interval.known[0]
         met = len(states) if self.contacts.radii.size else 1
@@ -69,8 +68,8 @@ class Bouncing(AbstractIntegrator):
 
 
 def rounds_for(objects: int) -> int:
-    """Enough for a step in which most objects meet something."""
-    return 3 + objects // 2
+    """Enough for a step in which every object meets several others; few steps need as many."""
+    return 8 + 4 * objects
 
 
 def _drift_with_slopes(

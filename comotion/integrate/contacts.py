@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from comotion.contacts import Contacts
 
@@ -35,16 +35,20 @@ def drift(
     """Straight flight for `length` with all contacts on the way; absent objects stand still."""
     standing = jnp.where(active[:, None], v, 0.0)
     flight = _Flight(x, standing, length)
+    begin = _Rounds(jnp.zeros((), jnp.int32), flight, _waits(contacts, flight, active))
 
-    def one_round(flight: _Flight, _: None) -> tuple[_Flight, None]:
-        return _to_next(contacts, flight, active), None
+    def goes_on(now: _Rounds) -> Bool[Array, ""]:
+        return (now.number < rounds) & jnp.any(now.ahead)
 
-    flight = jax.lax.scan(one_round, flight, None, length=rounds)[0]
-    over = jnp.min(_waits(contacts, flight, active), axis=0) < flight.left
+    def one_round(now: _Rounds) -> _Rounds:
+        flight = _to_next(contacts, now.flight, now.waits)
+        return _Rounds(now.number + 1, flight, _waits(contacts, flight, active))
+
+    _, flight, _ = last = jax.lax.while_loop(goes_on, one_round, begin)
     end = flight.x + flight.left[None, None] * flight.v
     end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active), active)
     # Who is not there yet keeps the velocity it will enter with.
-    return end, jnp.where(active[:, None], moved, v), over.astype(x.dtype)
+    return end, jnp.where(active[:, None], moved, v), last.ahead.astype(x.dtype)
 
 
 def overlaps(contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"]) -> Bool[Array, "*#B"]:
@@ -67,9 +71,19 @@ class _Flight(NamedTuple):
     left: Float[Array, "*#B"]
 
 
-def _to_next(contacts: Contacts, flight: _Flight, active: Bool[Array, "A *#B"]) -> _Flight:
+class _Rounds(NamedTuple):
+    number: Int[Array, ""]
+    flight: _Flight
+    waits: Float[Array, "n *#B"]
+
+    @property
+    def ahead(self) -> Bool[Array, "*#B"]:
+        """Where something is met before the end."""
+        return jnp.min(self.waits, axis=0) < self.flight.left
+
+
+def _to_next(contacts: Contacts, flight: _Flight, waits: Float[Array, "n *#B"]) -> _Flight:
     """To the next contact and out of it, or to the end."""
-    waits = _waits(contacts, flight, active)
     first = jnp.min(waits, axis=0)
     wait = jnp.minimum(first, flight.left)
     x = flight.x + wait[None, None] * flight.v

@@ -69,8 +69,9 @@ class AbstractProcessNoise(eqx.Module):
         memory: PyTree,
         interval: Interval,
         noise: Float[Array, "A n"],
-    ) -> tuple[States, PyTree]:
-        """The states at the end of the interval, and what is remembered then."""
+    ) -> tuple[States, PyTree, Float[Array, ""]]:
+        """The states at the end of the interval, what is remembered then, and how many steps of
+        the integrator could not follow all that happens."""
 
 
 def noisy_trajectory(
@@ -82,18 +83,20 @@ def noisy_trajectory(
     times: Float[Array, " K"],
     known: PyTree,
     noise: Float[Array, "K A n"],
-) -> Float[Array, "K A D"]:
-    """States at all `times`, as `trajectory` gives them without noise."""
+) -> tuple[Float[Array, "K A D"], Float[Array, ""]]:
+    """States at all `times`, as `trajectory` gives them without noise, and how many steps of the
+    integrator could not follow all that happens."""
     memory = process_noise.begin(initial, habits, noise[0])
 
     def step(now: tuple[States, PyTree], ahead: tuple[Interval, Array]) -> tuple:
         interval, normals = ahead
-        after = process_noise.advance(integrator, rates, *now, interval, normals)
-        return after, after[0]
+        states, memory, missed = process_noise.advance(integrator, rates, *now, interval, normals)
+        return (states, memory), (states, missed)
 
     intervals = Interval(times[:-1], times[1:], known)
-    _, later = jax.lax.scan(jax.checkpoint(step), (initial, memory), (intervals, noise[1:]))
-    return jnp.concatenate([initial[None], later])
+    ahead = (intervals, noise[1:])
+    _, (later, missed) = jax.lax.scan(jax.checkpoint(step), (initial, memory), ahead)
+    return jnp.concatenate([initial[None], later]), jnp.sum(missed)
 
 
 class StateNoise(AbstractProcessNoise):
@@ -126,9 +129,9 @@ class StateNoise(AbstractProcessNoise):
         memory: None,
         interval: Interval,
         noise: Float[Array, "A n"],
-    ) -> tuple[States, None]:
-        later = integrator.advance(rates, states, interval)
-        return self.disturb(states, later, interval.end - interval.start, noise), None
+    ) -> tuple[States, None, Float[Array, ""]]:
+        later, missed = integrator.advance_counting(rates, states, interval)
+        return self.disturb(states, later, interval.end - interval.start, noise), None, missed
 
     def disturb(
         self, before: States, after: States, length: Time, noise: Float[Array, "A n"]
@@ -207,13 +210,14 @@ class BodyNoise(AbstractProcessNoise):
         memory: BodyMemory,
         interval: Interval,
         noise: Float[Array, "A n"],
-    ) -> tuple[States, BodyMemory]:
+    ) -> tuple[States, BodyMemory, Float[Array, ""]]:
         """Half of the noise, the law, the other half: positions see half of what velocities do."""
         kick, memory = self._kick(states, memory, interval.end - interval.start, noise)
-        moved = kick.half(integrator.advance(rates, kick.half(states, self), interval), self)
+        led, missed = integrator.advance_counting(rates, kick.half(states, self), interval)
+        moved = kick.half(led, self)
         moved = jnp.where(interval.known[0][:, None], moved, states)
         turn = carried(memory.turn, self._split(states)[1], self._split(moved)[1])
-        return moved, eqx.tree_at(lambda m: m.turn, memory, turn)
+        return moved, eqx.tree_at(lambda m: m.turn, memory, turn), missed
 
     def _kick(
         self, states: States, memory: BodyMemory, step: Time, noise: Float[Array, "A n"]

@@ -81,8 +81,8 @@ def draw_forecasts(
         def forecast(beliefs: Beliefs, excerpt: Excerpt, ahead: Window, key: Key) -> Array:
             key_start, key_follow, key_noise = jax.random.split(key, 3)
             start = model.draw_start(beliefs, excerpt, key=key_start)
-            states = model.follow_noisy(field, start, ahead, ahead.grid, key=key_follow)[1:]
-            means = model.observation.decoder(states)
+            states, _ = model.follow_noisy(field, start, ahead, ahead.grid, key=key_follow)
+            means = model.observation.decoder(states[1:])
             noise = standard_normal(means.shape, means.dtype, key=key_noise)
             return means + noise * jnp.sqrt(beliefs.noise_variance)[None, None]
 

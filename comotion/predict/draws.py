@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,6 +22,14 @@ from comotion.predict.origin import Search
 SEQUENCES_TOGETHER = 100
 
 
+class Drawn(NamedTuple):
+    """Futures of every sequence under each law, and how many of their steps missed a contact."""
+
+    trajectory: Float[Array | np.ndarray, "*L P K A O"]
+    observation: Float[Array | np.ndarray, "*L P K A O"]
+    missed: Float[Array | np.ndarray, "*L"]
+
+
 def draw_chunks(
     model: Model,
     excerpts: Excerpt,
@@ -30,7 +39,7 @@ def draw_chunks(
     change: Change | None = None,
     *,
     key: Key,
-) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
+) -> Iterator[tuple[int, Drawn]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
     Memory is that of one chunk. Few sequences alone would leave a device waiting for its own
@@ -47,8 +56,7 @@ def draw_chunks(
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
         chunk = _some_draws(*shared, keys[numbers], search, mesh)
         done = min(start + size, draws)
-        trajectory, observation = (np.asarray(values)[: done - start] for values in chunk)
-        yield done, (trajectory, observation)
+        yield done, Drawn(*(np.asarray(values)[: done - start] for values in chunk))
 
 
 @eqx.filter_jit
@@ -60,8 +68,8 @@ def _some_draws(
     keys: Keys,
     search: Search,
     mesh: Mesh | None,
-) -> tuple[Float[Array, "L P K A O"], Float[Array, "L P K A O"]]:
-    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> tuple[Array, Array]:
+) -> Drawn:
+    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> Drawn:
         return jax.vmap(lambda key: one_draw(*shared, search, key))(keys)
 
     return over_parts(part, mesh, (model, excerpts, grids, change), keys)
@@ -74,14 +82,14 @@ def one_draw(
     change: Change | None,
     search: Search,
     key: Key,
-) -> tuple[Float[Array, "P K A O"], Float[Array, "P K A O"]]:
+) -> Drawn:
     """Every sequence under one drawn law: noise-free, and as it would be observed."""
     key_field, key_states, key_noise = jax.random.split(key, 3)
     field = model.dynamics.draw(key=key_field)
 
     def follow(
         excerpt: Excerpt, grid: Grid, key: Key, change: Change | None
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Array, Array, Array]:
         key_start, key_follow = jax.random.split(key)
         beliefs, window = model.encode(excerpt), excerpt.window
         if beliefs.habits is None:
@@ -90,10 +98,11 @@ def one_draw(
             start = model.draw_start(beliefs, excerpt, key=key_start)
         if change is not None:
             start, window, grid = change.apply(start, window, grid)
-        states = model.follow_noisy(field, start, window, grid, key=key_follow)
-        return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance)
+        states, missed = model.follow_noisy(field, start, window, grid, key=key_follow)
+        return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance), missed
 
     keys = jax.random.split(key_states, grids.times.shape[0])
-    means, noise_sd = jax.vmap(follow)(excerpts, grids, keys, change)
+    means, noise_sd, missed = jax.vmap(follow)(excerpts, grids, keys, change)
     noise = standard_normal(means.shape, means.dtype, key=key_noise)
-    return means, means + jnp.einsum("pkao,po->pkao", noise, noise_sd)
+    observed = means + jnp.einsum("pkao,po->pkao", noise, noise_sd)
+    return Drawn(means, observed, jnp.sum(missed))

@@ -1,6 +1,7 @@
 """From data and a wish to a forecast: what is seen, which times, under which law, in data units."""
 
 import dataclasses
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -71,15 +72,21 @@ def make_forecast(
     excerpts, search = fitted.excerpts(seen), _search(fitted, settings)
     shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
     trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
-    before, key = 0, key_for("forecast", settings.seed)
-    for done, chunk in draw_chunks(
+    before, missed, key = 0, 0, key_for("forecast", settings.seed)
+    for done, drawn in draw_chunks(
         model, excerpts, plan.grids, settings.draws, search, change, key=key
     ):
-        for values, drawn in zip(chunk, (trajectories, observations), strict=True):
-            drawn[before:done] = _in_data_units(fitted, values, plan)
-        before = done
+        trajectories[before:done] = _in_data_units(fitted, np.asarray(drawn.trajectory), plan)
+        observations[before:done] = _in_data_units(fitted, np.asarray(drawn.observation), plan)
+        before, missed = done, missed + int(np.sum(drawn.missed))
         if on_draw is not None:
             on_draw(done)
+    if missed:
+        warnings.warn(
+            f"in {missed} steps of {settings.draws} draws there were more contacts than are "
+            "followed in one; what was left of them was stopped where things touch",
+            stacklevel=3,
+        )
     last = seen.times[np.arange(len(seen)), seen.lengths - 1]
     leads = plan.times - last[:, None]
     trajectories, observations = (
@@ -96,6 +103,7 @@ def make_forecast(
         seed=settings.seed,
         encoder_frames=fitted.config.system.encoder_frames,
         frames_seen=fitted.config.system.frames_seen,
+        steps_missed=missed,
     )
     origins = origin_times(data, seen, fitted.config.system.frames_seen)
     dataset = indexed(dataset.assign_coords(origin=("sequence", origins)))

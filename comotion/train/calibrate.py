@@ -63,7 +63,7 @@ class CalibrationTrial:
         window = self.excerpts.window
         grids = jax.vmap(lambda window: window.grid)(window)
         chunks = draw_chunks(model, self.excerpts, grids, DRAWS, self.search, key=self.key)
-        draws = np.concatenate([observation for _, (_, observation) in chunks])
+        draws = np.concatenate([drawn.observation for _, drawn in chunks])
         present = np.asarray(window.present)
         features = np.nonzero(present)[-1]
         truth, draws = np.asarray(window.values)[present], draws[:, present]

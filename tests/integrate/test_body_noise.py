@@ -38,7 +38,7 @@ def follow(noise, states, normals, times, seen=None, active=None):
     objects, spatial = states.shape[0], states.shape[1] // 2
     seen = habits(objects, spatial) if seen is None else seen
     active = np.ones((len(times) - 1, objects), bool) if active is None else active
-    return noisy_trajectory(
+    states, _ = noisy_trajectory(
         noise,
         FixedSteps(),
         fly,
@@ -48,6 +48,7 @@ def follow(noise, states, normals, times, seen=None, active=None):
         (jnp.asarray(active),),
         jnp.asarray(normals, FAST),
     )
+    return states
 
 
 @pytest.mark.parametrize("step", [0.01, 0.09, 0.11, 2.0])

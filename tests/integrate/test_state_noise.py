@@ -32,7 +32,7 @@ def follow(pushes: StateNoise):
     noise = jax.random.normal(jax.random.key(0), shape, jnp.float32)
 
     def one(noise):
-        return noisy_trajectory(pushes, FixedSteps(), fall, START, None, TIMES, None, noise)
+        return noisy_trajectory(pushes, FixedSteps(), fall, START, None, TIMES, None, noise)[0]
 
     return jax.vmap(one)(noise)
 

@@ -43,7 +43,7 @@ def told_by(model, dataset: Dataset, share: float, steady: float) -> Dataset:
         initial = model.encode(excerpt).initial.draw(key=key)
         start = Start(initial, window.properties)
         pushes = jax.random.fold_in(key, 0)
-        return model.follow_noisy(field, start, window, window.grid, key=pushes)
+        return model.follow_noisy(field, start, window, window.grid, key=pushes)[0]
 
     keys = jax.random.split(jax.random.key(2), len(dataset))
     states = eqx.filter_jit(jax.vmap(one))(windows, keys)

@@ -1,5 +1,6 @@
 """Contacts as part of a fit: found, kept in the file, left out where there are none."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -52,6 +53,19 @@ def test_other_numbers_of_balls_follow_the_same_law(fitted):
     more = bouncing_balls(sequences=2, objects=5, radius=1.2, frames=20, seed=5)
     forecast = fitted.predict(more, draws=4)["trajectory"].mean("draw").values
     assert np.sqrt(np.mean((forecast - more.values)[:, :10] ** 2)) < 0.05
+
+
+def test_contacts_that_could_not_be_followed_are_told(fitted, monkeypatch):
+    many = bouncing_balls(sequences=1, objects=5, radius=1.2, frames=30, seed=5)
+    whole = fitted.predict(many, draws=4, times=np.arange(30.0) * 5)
+    assert whole.dataset.attrs["steps_missed"] == 0
+    monkeypatch.setattr("comotion.integrate.bouncing.rounds_for", lambda objects: 1)
+    jax.clear_caches()  # the number is part of the program
+    with pytest.warns(UserWarning, match="more contacts than are followed"):
+        fewer = fitted.predict(many, draws=4, times=np.arange(30.0) * 5)
+    assert fewer.dataset.attrs["steps_missed"] > 0
+    assert np.nanmax(np.abs(fewer["trajectory"].sel(feature=["x", "y"]).values)) < 3.82
+    jax.clear_caches()
 
 
 def test_an_adaptive_solver_is_refused(fitted, balls):

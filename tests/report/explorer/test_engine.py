@@ -94,7 +94,7 @@ def expect(fitted: FittedModel, data: Trajectories, noisy: bool = False) -> Expe
         if not noisy:
             return model.follow(field, start, window, window.grid)
         key = jax.random.key(7)
-        return model.follow_noisy(field, start, window, window.grid, key=key)
+        return model.follow_noisy(field, start, window, window.grid, key=key)[0]
 
     def states(nudge: float) -> np.ndarray:
         followed = []
