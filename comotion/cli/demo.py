@@ -1,5 +1,6 @@
 """comotion demo"""
 
+import dataclasses
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import arg
 
-from comotion.cli.evaluate import print_lead_table
 from comotion.cli.interrupt import Stopped, remembering_interrupts
 from comotion.cli.output import as_json, note
 from comotion.errors import BadInput
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from comotion.config import Recipe
     from comotion.data import Trajectories
     from comotion.predict import FittedModel
-    from comotion.reproduce.conventions import Scores
 
 DEMO_SYSTEM: dict[str, Any] = {
     "system": "comotion",
@@ -37,8 +36,8 @@ QUICK_DRAWS = 10
 
 MARKER = ".comotion-demo"
 RUN = ("config.toml", "data.toml", "metrics.jsonl", "checkpoint", "model.safetensors")
-RESULTS = ("test.csv", "scores.json", "forecast.png", "calibration.png", "lead.png")
-RESULTS += ("alone.png", "interaction.png", "forecast.gif", "report.html")
+RESULTS = ("test.csv", "scores.json", "forecast.png", "forecast.gif")
+RESULTS += ("alone.png", "interaction.png", "report.html")
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,11 @@ def run(options: Options) -> int:
     train, test = _simulate(options, clock)
     with clock.phase("fit"):
         fitted = _fit(options, train)
-    with clock.phase("forecast"):
-        draws = QUICK_DRAWS if options.quick else DEMO_DRAWS
-        forecast = fitted.predict(test, draws=draws).dataset
-    with clock.phase("score"):
-        from comotion.reproduce.conventions import paper_scores
-
-        scores = paper_scores(forecast, test, by_lead=True)
+    with clock.phase("forecast and score"):
+        fitted = _judged(options, fitted, train, test)
     with clock.phase("draw"):
-        from comotion.cli.demo_report import write_report
-
-        scene = QUICK_DATA if options.quick else DEMO_DATA
-        write_report(options.out, fitted, forecast, test, scores, scene)
-    _tell(options, scores, fitted.contacts, clock)
+        _draw(options, fitted, test)
+    _tell(options, fitted, clock)
     return 0
 
 
@@ -128,16 +119,44 @@ def _quick_recipe() -> "Recipe":
     return Recipe(name="quick", stages=stages, windows=6)
 
 
-def _tell(options: Options, scores: "Scores", contacts: str, clock: Clock) -> None:
-    results = scores.to_dict() | {"seconds": clock.seconds}
+def _judged(
+    options: Options, fitted: "FittedModel", train: "Trajectories", test: "Trajectories"
+) -> "FittedModel":
+    """As a fit judges itself on what it has held out."""
+    from comotion.predict.findings import Findings
+    from comotion.scoring.held_out import held_out_skill
+
+    skill = held_out_skill(fitted, test, train)
+    scene = QUICK_DATA if options.quick else DEMO_DATA
+    told = ", ".join(f"{name} = {value}" for name, value in scene.items())
+    findings = Findings(skill, fitted.law.headline, (f"bouncing balls, {told}",))
+    fitted = dataclasses.replace(fitted, findings=findings)
+    fitted.save(options.out / "model.safetensors")
+    return fitted
+
+
+def _draw(options: Options, fitted: "FittedModel", test: "Trajectories") -> None:
+    from comotion import report
+
+    draws = QUICK_DRAWS if options.quick else DEMO_DRAWS
+    forecast = fitted.predict(test[:1], draws=draws).dataset
+    alone, interaction = fitted.law.plot()
+    pictures = {"forecast": report.forecast_figure(forecast, test[:1])}
+    pictures |= {"alone": alone, "interaction": interaction}
+    for name, figure in pictures.items():
+        (options.out / f"{name}.png").write_bytes(report.figure_png(figure))
+    film = options.out / "forecast.gif"
+    report.animate(forecast, test[:1], path=film, outline=fitted.outline)
+    fitted.report(options.out / "report.html", test, title="Three bouncing balls")
+
+
+def _tell(options: Options, fitted: "FittedModel", clock: Clock) -> None:
+    results = dataclasses.asdict(fitted.findings) | {"seconds": clock.seconds}
     (options.out / "scores.json").write_text(as_json(results) + "\n")
     if options.json:
         print(as_json(results))
         return
-    print(scores)
-    print_lead_table(scores)
-    if contacts:
-        print(f"\nlearned: {contacts}")
+    print(fitted.findings)
     print(f"\n{clock}")
     print(f"open {options.out / 'report.html'}")
     print(f"next: comotion evaluate {options.out} {options.out / 'test.csv'}")

@@ -3,28 +3,24 @@
 from comotion.report.animation import animate
 from comotion.report.explorer import Explorer, explore
 from comotion.report.fields import independent_field_figure, interaction_field_figure
-from comotion.report.figures import calibration_figure, forecast_figure, lead_figure
+from comotion.report.figures import forecast_figure
 from comotion.report.page import figure_png, write_page
 from comotion.report.pictures import picture_figure
 from comotion.report.reproduction import reproduction_table, skill_figure, skill_table
-from comotion.report.tables import Column, Table, comparison_table, scores_table
+from comotion.report.tables import Column, Table
 
 __all__ = [
     "Column",
     "Explorer",
     "Table",
     "animate",
-    "calibration_figure",
-    "comparison_table",
     "explore",
     "figure_png",
     "forecast_figure",
     "independent_field_figure",
     "interaction_field_figure",
-    "lead_figure",
     "picture_figure",
     "reproduction_table",
-    "scores_table",
     "skill_figure",
     "skill_table",
     "write_page",

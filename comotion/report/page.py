@@ -14,10 +14,8 @@ from PIL import Image
 from comotion.data import BadInput
 from comotion.data.store import replacing
 from comotion.report.explorer import Explorer
-from comotion.report.tables import Table, scores_table
-from comotion.reproduce.conventions import CONVENTIONS, METRICS, Scores
+from comotion.report.tables import Table
 
-TILES = ("mse_mean_table", "ell_table_all_draws", "coverage_90", "skill_crps")
 KINDS = {".png": "image/png", ".gif": "image/gif"}
 
 
@@ -25,7 +23,6 @@ def write_page(
     path: str | Path,
     *,
     title: str,
-    scores: Scores | None,
     figures: Mapping[str, Figure | str | Path],
     details: Mapping[str, Any],
     explorer: Explorer | None = None,
@@ -44,7 +41,6 @@ def write_page(
         f"<h1>{escape(title)}</h1>",
         *([f'<p class="summary">{escape(summary)}</p>'] if summary else []),
         *([] if explorer is None else [f'<div class="explorer">{explorer.frame(760)}</div>']),
-        *([] if scores is None else _scores_part(scores)),
         *map(_table_part, tables),
         *([f'<p class="note">{"<br>".join(escape(note) for note in notes)}</p>'] if notes else []),
         *(_figure_part(caption, picture) for caption, picture in figures.items()),
@@ -85,29 +81,6 @@ def figure_png(figure: Figure) -> bytes:
     out = io.BytesIO()
     figure.savefig(out, format="png")
     return out.getvalue()
-
-
-def _scores_part(scores: Scores) -> list[str]:
-    tiles = "\n".join(_tile(scores, name) for name in TILES)
-    return [
-        f'<p class="lead">Made from {escape(scores.made_from)}</p>',
-        f'<ul class="tiles">\n{tiles}\n</ul>',
-        "<h2>Scores</h2>",
-        _html_table(scores_table(scores)),
-        f'<p class="note">{"<br>".join(escape(note) for note in CONVENTIONS)}</p>',
-        '<p class="note">Climatology is one Gaussian fitted to the training data, the same at '
-        "every time; skill is what the forecast adds to it.</p>",
-        "<h2>Pictures</h2>",
-    ]
-
-
-def _tile(scores: Scores, name: str) -> str:
-    metric = METRICS[name]
-    reference = metric.format(scores.rows["climatology"][name])
-    return (
-        f'<li><span class="name">{escape(metric.label)}</span>'
-        f"<b>{metric.format(scores[name])}</b><span>climatology {reference}</span></li>"
-    )
 
 
 def _html_table(table: Table) -> str:

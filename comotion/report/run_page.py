@@ -51,7 +51,6 @@ def report(
             title=title or f"What {fitted.system} learned",
             summary=fitted.findings.sentence,
             tables=_tables(skill),
-            scores=None,
             figures=figures,
             details=_details(fitted),
             explorer=explorer,

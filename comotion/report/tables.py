@@ -3,14 +3,12 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import rich.table
 from rich.text import Text
-
-from comotion.reproduce.conventions import CONVENTIONS, METRICS, Scores
 
 Measured = tuple[float, float]  # mean and standard deviation over runs
 Cell = str | float | Measured | None
@@ -147,32 +145,6 @@ class Table:
             return _latex(self.columns[k].write(cell))
         number = self.columns[k].write(cell, between=r" \pm ")
         return rf"$\mathbf{{{number}}}$" if self.is_best(r, k) else f"${number}$"
-
-
-def scores_table(scores: Scores, metrics: Sequence[str] = tuple(METRICS)) -> Table:
-    """Scores of a forecast beside its references, one metric a row, conventions in the notes."""
-    columns = tuple(Column(name, digits=3) for name in ("score", *scores.titles))
-    rows = tuple(
-        (METRICS[name].label, *(row[name] for row in scores.rows.values())) for name in metrics
-    )
-    return Table(scores.made_from, columns, rows, notes=CONVENTIONS)
-
-
-def comparison_table(
-    title: str,
-    runs: Mapping[str, Mapping[str, float | Measured]],
-    metrics: Sequence[str],
-) -> Table:
-    """Several systems side by side, one a row; the best of each metric is bold."""
-    columns = tuple(_metric_column(name) for name in metrics)
-    rows = tuple((label, *(run.get(name) for name in metrics)) for label, run in runs.items())
-    return Table(title, (Column("system"), *columns), rows, notes=CONVENTIONS)
-
-
-def _metric_column(name: str) -> Column:
-    metric = METRICS[name]
-    better = metric.better if metric.better in ("lower", "higher") else None
-    return Column(metric.label, metric.digits, better)  # type: ignore[arg-type]
 
 
 def _mean(cell: Cell) -> float | None:

@@ -7,13 +7,10 @@ from matplotlib.collections import PolyCollection
 from comotion.data import BadInput, Trajectories
 from comotion.report import (
     animate,
-    calibration_figure,
     figure_png,
     forecast_figure,
-    lead_figure,
     picture_figure,
 )
-from comotion.reproduce.conventions import METRICS, calibration_curve, paper_scores
 
 
 def _height_at(band: PolyCollection, time: float) -> tuple[float, float]:
@@ -62,32 +59,6 @@ def test_forecast_figure_copes_with_gaps_absent_objects_and_short_sequences(plan
 def test_a_sequence_that_is_not_there_is_refused(planar):
     with pytest.raises(BadInput, match="There is no sequence 7: the data have 3"):
         forecast_figure(*planar, sequence=7)
-
-
-def test_calibration_figure_draws_the_curve_it_is_given(planar):
-    curve = calibration_curve(*planar)
-    axes = calibration_figure(curve).axes[0]
-    drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
-    np.testing.assert_array_equal(drawn["all frames"], curve["coverage"])
-    late = str(curve["range"].values[-1])
-    np.testing.assert_array_equal(drawn[late], curve["coverage_by_range"][-1])
-
-
-def test_lead_figure_sets_the_model_beside_its_references(scores):
-    figure = lead_figure(scores)
-    for axes, metric in zip(
-        figure.axes, ("mse_mean_table", "ell_table_all_draws", "skill_crps"), strict=True
-    ):
-        assert axes.get_title(loc="left") == METRICS[metric].label
-        drawn = [line.get_ydata() for line in axes.lines]
-        np.testing.assert_array_equal(drawn, scores.by_lead[metric].values)
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["I-GPODE", "climatology", "constant velocity"]
-
-
-def test_lead_figure_asks_for_scores_by_lead(planar):
-    with pytest.raises(BadInput, match="by_lead=True"):
-        lead_figure(paper_scores(*planar))
 
 
 def test_threads_draw_the_same_picture(planar):

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from comotion.data import BadInput
-from comotion.report import animate, calibration_figure, lead_figure, write_page
-from comotion.reproduce.conventions import METRICS, calibration_curve
+from comotion.report import Column, Table, animate, forecast_figure, write_page
 
 
 class _Page(HTMLParser):
@@ -34,13 +33,13 @@ class _Page(HTMLParser):
 
 
 @pytest.fixture
-def page(planar, scores, tmp_path):
+def page(planar, tmp_path):
     film = animate(*planar, path=tmp_path / "motion.gif")
     return write_page(
         tmp_path / "out" / "report.html",
         title="Orbits <3 & more",
-        scores=scores,
-        figures={'Skill by "lead" time': lead_figure(scores), "The forecast in motion": film},
+        tables=[Table("Skill", (Column("system"), Column("CRPS", 3)), (("ours <", 0.25),))],
+        figures={'Bands over "time"': forecast_figure(*planar), "The forecast in motion": film},
         details={"seed": 0, "system": "I-GPODE"},
     )
 
@@ -56,34 +55,31 @@ def test_the_page_stands_alone(page):
 
 def test_the_page_shows_its_pictures_with_alt_texts_and_sizes(page):
     png, gif = _Page(page.read_text(encoding="utf-8")).images
-    assert png["alt"] == 'Skill by "lead" time'
+    assert png["alt"] == 'Bands over "time"'
     for image, kind in ((png, "PNG"), (gif, "GIF")):
         with Image.open(io.BytesIO(base64.b64decode(image["src"].split(",")[1]))) as picture:
             assert picture.format == kind
             assert picture.size == (int(image["width"]), int(image["height"]))
 
 
-def test_the_page_holds_every_score_and_detail(page, scores):
+def test_the_page_holds_every_score_and_detail(page):
     text = page.read_text(encoding="utf-8")
-    for name, metric in METRICS.items():
-        assert metric.label in text
-        assert f">{scores[name]:z.3f}<" in text
+    assert "<h2>Skill</h2>" in text
+    assert '<th scope="row">ours &lt;</th><td class="number">0.250</td>' in text
     assert "<h1>Orbits &lt;3 &amp; more</h1>" in text
     assert "<dt>seed</dt><dd>0</dd>" in text
 
 
-def test_a_page_without_scores_has_only_pictures(planar, tmp_path):
-    picture = calibration_figure(calibration_curve(*planar))
-    path = write_page(
-        tmp_path / "p.html", title="t", scores=None, figures={"c": picture}, details={}
-    )
+def test_a_page_without_tables_has_only_pictures(planar, tmp_path):
+    picture = forecast_figure(*planar)
+    path = write_page(tmp_path / "p.html", title="t", figures={"c": picture}, details={})
     text = path.read_text(encoding="utf-8")
     assert "<table" not in text
     assert len(_Page(text).images) == 1
 
 
-def test_what_is_no_picture_is_refused_and_the_old_page_stays(page, scores):
+def test_what_is_no_picture_is_refused_and_the_old_page_stays(page):
     before = page.read_bytes()
     with pytest.raises(BadInput, match=r"missing\.png is no picture for the page"):
-        write_page(page, title="t", scores=scores, figures={"c": "missing.png"}, details={})
+        write_page(page, title="t", figures={"c": "missing.png"}, details={})
     assert page.read_bytes() == before

@@ -1,11 +1,7 @@
 import csv
 import io
 
-import pytest
-from rich.console import Console
-
-from comotion.report import Column, Table, comparison_table, scores_table
-from comotion.reproduce.conventions import CONVENTIONS, METRICS
+from comotion.report import Column, Table
 
 RESULTS = Table(
     "Balls",
@@ -53,25 +49,3 @@ def test_csv_keeps_full_precision_and_standard_deviations_apart():
         "ELL": "-25.94",
     }
     assert rows[2]["ELL"] == ""
-
-
-@pytest.mark.parametrize("width", [80, 140])
-def test_scores_fit_a_terminal_and_come_with_their_conventions(scores, width):
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(scores_table(scores).to_rich())
-    lines = console.export_text().splitlines()
-    for name, metric in METRICS.items():
-        (line,) = [line for line in lines if line.startswith(f"{metric.label}  ")]
-        assert f"{scores[name]:z.3f}" in line
-    assert CONVENTIONS[0].split(",")[0] in "\n".join(lines)
-
-
-def test_comparison_puts_the_better_system_in_bold(scores):
-    runs = {"ours": scores.rows["model"], "climate": scores.rows["climatology"]}
-    table = comparison_table("Orbits", runs, ("mse_draws_table", "ell_table", "coverage_90"))
-    ours, climate = range(2)
-    assert table.is_best(ours, 1)
-    assert table.is_best(ours, 2)
-    assert not table.is_best(climate, 1)
-    assert not table.is_best(ours, 3), "coverage is neither better high nor low"
-    assert "MSE of draws (table)" in table.to_markdown()

@@ -4,7 +4,6 @@ All frames count, those the encoder saw included; `comotion.evaluate` scores for
 """
 
 from comotion.reproduce.conventions.baselines import lead_times
-from comotion.reproduce.conventions.calibration import calibration_curve
 from comotion.reproduce.conventions.metrics import CONVENTIONS, METRICS, Metric
 from comotion.reproduce.conventions.scores import Scores, paper_scores
 
@@ -13,7 +12,6 @@ __all__ = [
     "METRICS",
     "Metric",
     "Scores",
-    "calibration_curve",
     "lead_times",
     "paper_scores",
 ]
