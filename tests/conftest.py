@@ -29,7 +29,7 @@ assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX cam
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
 
-MOST_MAPS = 10_000
+MOST_MAPS = 25_000
 SLOW = ("train", "cli", "explorer", "initialise", "identification")
 SLOW += ("jobs", "reproduce", "sweep", "contracts")
 

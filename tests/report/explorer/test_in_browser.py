@@ -64,6 +64,10 @@ class Visit:
     def text(self, selector: str) -> str:
         return self.page.locator(selector).inner_text()
 
+    def wait_for_text(self, selector: str, part: str) -> None:
+        """The page writes what was done when it has the time."""
+        self.page.locator(selector, has_text=part).wait_for()
+
     def place(self, object_: int) -> tuple[float, float]:
         """The pixel of an object."""
         x, y = self.page.evaluate(f"window.comotion.placeOf({object_})")
@@ -141,7 +145,7 @@ def test_a_drag_moves_an_object_and_its_futures(opened):
     assert edit["do"] == "move"
     assert edit["object"] == 2
     assert opened.place(2) == pytest.approx((x + 60, y - 40), abs=2)
-    assert "put elsewhere" in opened.text("#edits")
+    opened.wait_for_text("#edits", "put elsewhere")
     opened.page.wait_for_selector("#effects:not([hidden])")
     assert opened.page.locator("#effects tbody tr").count() == 3
     opened.page.click("#edits button")
@@ -177,7 +181,7 @@ def test_removing_freezing_doubling_cutting_and_setting_each_make_another_future
     opened.wait_for_futures("alt", answers)
     (edit,) = opened.state()["edits"]
     assert (edit["do"], edit["value"]) == ("set", pytest.approx(0.5, abs=0.05))
-    assert "charge set to 0.5" in opened.text("#edits")
+    opened.wait_for_text("#edits", "charge set to 0.5")
 
 
 def test_what_if_stands_side_by_side_and_says_the_difference(opened):
