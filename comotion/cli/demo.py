@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from comotion.config import Recipe
     from comotion.data import Trajectories
     from comotion.predict import FittedModel
+    from comotion.predict.forecast import Forecast
 
 DEMO_SYSTEM: dict[str, Any] = {
     "system": "comotion",
@@ -68,10 +69,12 @@ def run(options: Options) -> int:
     train, test = _simulate(options, clock)
     with clock.phase("fit"):
         fitted = _fit(options, train)
-    with clock.phase("forecast and score"):
-        fitted = _judged(options, fitted, train, test)
+    with clock.phase("forecast"):
+        forecast = fitted.predict(test, draws=QUICK_DRAWS if options.quick else DEMO_DRAWS)
+    with clock.phase("score"):
+        fitted = _judged(options, fitted, forecast, train, test)
     with clock.phase("draw"):
-        _draw(options, fitted, test)
+        _draw(options, fitted, forecast, test)
     _tell(options, fitted, clock)
     return 0
 
@@ -120,13 +123,18 @@ def _quick_recipe() -> "Recipe":
 
 
 def _judged(
-    options: Options, fitted: "FittedModel", train: "Trajectories", test: "Trajectories"
+    options: Options,
+    fitted: "FittedModel",
+    forecast: "Forecast",
+    train: "Trajectories",
+    test: "Trajectories",
 ) -> "FittedModel":
-    """As a fit judges itself on what it has held out."""
+    """With its skill on the frames that were forecast, as every fit has it."""
     from comotion.predict.findings import Findings
-    from comotion.scoring.held_out import held_out_skill
+    from comotion.scoring import evaluate
+    from comotion.scoring.held_out import skill_of
 
-    skill = held_out_skill(fitted, test, train)
+    skill = skill_of(evaluate(forecast, test, train=train))
     scene = QUICK_DATA if options.quick else DEMO_DATA
     told = ", ".join(f"{name} = {value}" for name, value in scene.items())
     findings = Findings(skill, fitted.law.headline, (f"bouncing balls, {told}",))
@@ -135,18 +143,18 @@ def _judged(
     return fitted
 
 
-def _draw(options: Options, fitted: "FittedModel", test: "Trajectories") -> None:
+def _draw(
+    options: Options, fitted: "FittedModel", forecast: "Forecast", test: "Trajectories"
+) -> None:
     from comotion import report
 
-    draws = QUICK_DRAWS if options.quick else DEMO_DRAWS
-    forecast = fitted.predict(test[:1], draws=draws).dataset
     alone, interaction = fitted.law.plot()
-    pictures = {"forecast": report.forecast_figure(forecast, test[:1])}
+    pictures = {"forecast": report.forecast_figure(forecast, test)}
     pictures |= {"alone": alone, "interaction": interaction}
     for name, figure in pictures.items():
         (options.out / f"{name}.png").write_bytes(report.figure_png(figure))
     film = options.out / "forecast.gif"
-    report.animate(forecast, test[:1], path=film, outline=fitted.outline)
+    report.animate(forecast.dataset, test, path=film, outline=fitted.outline)
     fitted.report(options.out / "report.html", test, title="Three bouncing balls")
 
 
