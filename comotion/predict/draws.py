@@ -22,7 +22,7 @@ from comotion.predict.origin import Search
 SEQUENCES_TOGETHER = 100
 
 
-class Drawn(NamedTuple):
+class DrawnFutures(NamedTuple):
     """Futures of every sequence under each law, and how many of their steps missed a contact."""
 
     trajectory: Float[Array | np.ndarray, "*L P K A O"]
@@ -39,7 +39,7 @@ def draw_chunks(
     change: Change | None = None,
     *,
     key: Key,
-) -> Iterator[tuple[int, Drawn]]:
+) -> Iterator[tuple[int, DrawnFutures]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
     Memory is that of one chunk. Few sequences alone would leave a device waiting for its own
@@ -56,7 +56,7 @@ def draw_chunks(
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
         chunk = _some_draws(*shared, keys[numbers], search, mesh)
         done = min(start + size, draws)
-        yield done, Drawn(*(np.asarray(values)[: done - start] for values in chunk))
+        yield done, DrawnFutures(*(np.asarray(values)[: done - start] for values in chunk))
 
 
 @eqx.filter_jit
@@ -68,8 +68,8 @@ def _some_draws(
     keys: Keys,
     search: Search,
     mesh: Mesh | None,
-) -> Drawn:
-    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> Drawn:
+) -> DrawnFutures:
+    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> DrawnFutures:
         return jax.vmap(lambda key: one_draw(*shared, search, key))(keys)
 
     return over_parts(part, mesh, (model, excerpts, grids, change), keys)
@@ -82,7 +82,7 @@ def one_draw(
     change: Change | None,
     search: Search,
     key: Key,
-) -> Drawn:
+) -> DrawnFutures:
     """Every sequence under one drawn law: noise-free, and as it would be observed."""
     key_field, key_states, key_noise = jax.random.split(key, 3)
     field = model.dynamics.draw(key=key_field)
@@ -105,4 +105,4 @@ def one_draw(
     means, noise_sd, missed = jax.vmap(follow)(excerpts, grids, keys, change)
     noise = standard_normal(means.shape, means.dtype, key=key_noise)
     observed = means + jnp.einsum("pkao,po->pkao", noise, noise_sd)
-    return Drawn(means, observed, jnp.sum(missed))
+    return DrawnFutures(means, observed, jnp.sum(missed))
