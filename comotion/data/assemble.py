@@ -44,8 +44,7 @@ def assemble(rows: Rows, source: Source) -> tuple[Trajectories, Cells]:
     cells = _cells(rows)
     _refuse_repeated(cells, rows.row, source)
     _refuse_strangers(cells, source)
-    rows = cut_if_sparse(rows)
-    cells = _cells(rows)
+    rows, cells = cut_if_sparse(rows, cells)
     _refuse_sparse(cells, source)
     times = np.full(cells.shape[:2], np.nan)
     times[cells.sequence, cells.frame] = rows.time
@@ -72,20 +71,20 @@ def _cells(rows: Rows) -> Cells:
     )
 
 
-def cut_if_sparse(rows: Rows) -> Rows:
+def cut_if_sparse(rows: Rows, cells: Cells) -> tuple[Rows, Cells]:
     """Recordings whose objects are never there together, cut into pieces that fit in memory.
 
     A dense array has a slot for every object of a sequence; most of it would be empty.
     """
-    cells = _cells(rows)
     enough = max(ROOM, 10 * len(rows.time))
     frames = cells.shape[1]
     pieces = 1
-    best = rows
-    while np.prod(_cells(best).shape) > enough and frames // (2 * pieces) >= SHORTEST_PIECE:
+    best, cut = rows, cells
+    while np.prod(cut.shape) > enough and frames // (2 * pieces) >= SHORTEST_PIECE:
         pieces *= 2
         best = _cut(rows, cells, pieces)
-    return rows if _tracks(_cells(best)) > len(rows.time) / 2 else best
+        cut = _cells(best)
+    return (rows, cells) if _tracks(cut) > len(rows.time) / 2 else (best, cut)
 
 
 def _tracks(cells: Cells) -> int:
