@@ -19,7 +19,10 @@ def test_every_package_that_is_imported_is_declared():
     declared = {name.split(">")[0].split("=")[0].split("[")[0] for name in SETTINGS["dependencies"]}
     homes = packages_distributions()
     known = {name: homes[name][0].lower() for name in ("PIL", "docstring_parser", "scipy", "numpy")}
-    known |= {name: homes[name][0].lower() for name in ("matplotlib", "narwhals", "threadpoolctl")}
+    known |= {
+        name: homes[name][0].lower()
+        for name in ("matplotlib", "narwhals", "pandas", "threadpoolctl")
+    }
     source = "\n".join(path.read_text() for path in (ROOT / "comotion").rglob("*.py"))
     for name, distribution in known.items():
         assert f"import {name}" in source or f"from {name}" in source, name

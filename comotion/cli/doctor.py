@@ -14,7 +14,9 @@ from tyro.conf import arg
 from comotion.cli.output import as_json
 
 PACKAGES = ("comotion", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy", "xarray")
-PACKAGES += ("h5netcdf", "pyarrow", "safetensors", "scoringrules", "matplotlib", "tyro", "rich")
+PACKAGES += ("pandas", "h5netcdf", "safetensors", "scoringrules", "matplotlib", "tyro", "rich")
+PACKAGES += ("pyarrow",)
+MISSING = "not installed"
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class Options:
     """Check that this computer has what it takes.
 
     Prints versions, devices, threads and where compiled programs are kept, draws from a small
-    Gaussian process, integrates a known motion, and writes and reads every file format. The exit
-    code is 0 if all of it works and 1 if not. Put its output into a bug report.
+    Gaussian process, integrates a known motion, and writes and reads every file format
+    (Parquet if pyarrow is installed). The exit code is 0 if all of it works and 1 if not. Put its
+    output into a bug report.
 
     Examples:
       comotion doctor
@@ -54,7 +57,7 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return MISSING
 
 
 def _hardware() -> dict[str, str]:
@@ -137,10 +140,11 @@ def check_files() -> None:
 
     from comotion.data import Trajectories, read, write
 
+    endings = (".csv", ".nc") if _version("pyarrow") == MISSING else (".csv", ".nc", ".parquet")
     values = np.random.default_rng(0).normal(size=(2, 5, 3, 4))
     data = Trajectories.from_arrays(values)
     with tempfile.TemporaryDirectory() as folder:
-        for ending in (".csv", ".parquet", ".nc"):
+        for ending in endings:
             file = Path(folder) / f"data{ending}"
             write(data, file)
             if not np.array_equal(read(file).values, values):

@@ -22,6 +22,10 @@ def check_output(path: Path, endings: Sequence[str]) -> None:
         raise BadInput(f"--out {path}: the folder {path.parent} does not exist; make it first")
     if not os.access(path.parent, os.W_OK):
         raise BadInput(f"--out {path}: the folder {path.parent} may not be written to")
+    if path.suffix.lower() == ".parquet":
+        from comotion.data.formats import pyarrow_for_parquet
+
+        pyarrow_for_parquet()
 
 
 @contextmanager

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from comotion.data.cells import DataTable
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
@@ -67,7 +67,7 @@ def from_arrays(
     return from_array(stacked[names[0]], times, fps or next(rates, None), where)
 
 
-def as_table(arrays: Mapping[str, Any], name: str) -> pa.Table:
+def as_table(arrays: Mapping[str, Any], name: str) -> DataTable:
     """Columns of one length as a table; TRex writes one such file for each individual."""
     columns = {key: np.asarray(value) for key, value in arrays.items() if np.ndim(value) == 1}
     if not columns:
@@ -80,7 +80,7 @@ def as_table(arrays: Mapping[str, Any], name: str) -> pa.Table:
         columns = {key: _finite(column) for key, column in columns.items()}
         columns["object"] = np.full(rows, individual(name))
         columns.pop("id", None)
-    return pa.table({key: pa.array(column) for key, column in columns.items()})
+    return DataTable(list(columns.items()))
 
 
 def is_individual(arrays: Mapping[str, Any]) -> bool:

@@ -1,14 +1,14 @@
 """Data frames of pandas, polars or pyarrow, to and from trajectories."""
 
-import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
+
+from comotion.data import tables
+from comotion.data.cells import DataTable, with_gaps
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def from_frame(
@@ -20,21 +20,24 @@ def from_frame(
     return read(frame, ignore=ignore, extra=extra)
 
 
+def to_frame(
+    data: Trajectories, backend: Literal["pandas", "polars", "pyarrow"] | None = None
+) -> Any:
+    """A long data frame, one row for every object and frame with a value.
+
+    Of the kind that the data came in, or `backend`; of pandas if they came in no frame.
+    """
+    return as_frame(tables.to_table(data), backend or data.frame_kind)
+
+
 def kind_of(frame: Any) -> str:
     """The package that a frame belongs to."""
     return type(frame).__module__.split(".")[0]
 
 
-def usual_kind() -> str:
-    """The frames people have: of pandas, or else of polars, where these are installed."""
-    found = (name for name in ("pandas", "polars") if importlib.util.find_spec(name))
-    return next(found, "pyarrow")
-
-
-def to_arrow(frame: Any, ignore: Sequence[str] = ()) -> "pa.Table":
-    """Any kind of eager frame as an arrow table, without the columns to ignore."""
+def as_table(frame: Any, where: str) -> DataTable:
+    """Any kind of eager frame, column by column."""
     import narwhals as nw
-    import pyarrow as pa
 
     try:
         wrapped = nw.from_native(frame, eager_only=True)
@@ -43,32 +46,28 @@ def to_arrow(frame: Any, ignore: Sequence[str] = ()) -> "pa.Table":
             f"A {type(frame).__name__} cannot be read: give a path, a folder, a data frame of "
             "pandas, polars or pyarrow, or arrays of shape (time, object, 2)."
         ) from None
-    kept = [str(name) for name in wrapped.columns if name not in ignore]
-    # Column by column, because whole pandas frames would bring their index along.
-    return pa.table({name: _arrow_column(wrapped[name], name) for name in kept})
+    except nw.exceptions.DuplicateError:
+        raise BadInput(f"{where} has two columns of one name: remove or rename one.") from None
+    return DataTable([(str(name), _column(wrapped.get_column(name))) for name in wrapped.columns])
 
 
-def _arrow_column(series: Any, name: str) -> Any:
-    import pyarrow as pa
-
-    try:
-        return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise BadInput(
-            f"the frame: column {name!r} mixes kinds of values ({error.args[0]}): "
-            "convert the column to one kind."
-        ) from None
+def _column(series: Any) -> np.ndarray:
+    column = series.to_numpy()
+    # Every package has its own sign for what is missing.
+    return with_gaps(column, series.is_null().to_numpy()) if column.dtype == object else column
 
 
-def to_frame(
-    data: Trajectories, backend: Literal["pyarrow", "pandas", "polars"] = "pyarrow"
-) -> Any:
-    """A long data frame, one row for every object and frame with a value."""
+def as_frame(table: DataTable, kind: str) -> Any:
+    """A frame of this kind, by default of pandas; what is missing is null where there is such."""
     import narwhals as nw
 
-    from comotion.data import tables
-
+    backend: Any = kind or "pandas"
     try:
-        return nw.from_arrow(tables.to_arrow(data), backend=backend).to_native()
-    except ModuleNotFoundError:
-        raise BadInput(f"{backend} is not installed: install it or choose 'pyarrow'.") from None
+        frame = nw.from_dict(dict(table.columns), backend=backend)
+    except (ModuleNotFoundError, ValueError):
+        raise BadInput(
+            f"{kind} frames cannot be made here: install {kind}, or choose pandas, polars or "
+            "pyarrow."
+        ) from None
+    numbers = nw.selectors.by_dtype(nw.Float32, nw.Float64)
+    return frame.with_columns(numbers.fill_nan(None)).to_native()

@@ -5,18 +5,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from comotion.data import jumps, slots, store
+from comotion.data import arrays as plain
+from comotion.data import formats, jumps, slots, store
+from comotion.data.cells import DataTable, Source, natural_order
+from comotion.data.frames import as_table, kind_of
+from comotion.data.tabular import from_table, without_header
 from comotion.data.trajectories import Trajectories
 from comotion.data.wishes import Reading, Wishes
 from comotion.errors import BadInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 TEXT = (".csv", ".txt", ".tsv", ".dat")
 FORMATS = (*TEXT, ".parquet", ".nc", ".npy", ".npz")
@@ -100,10 +101,6 @@ def _from_file(file: Path, wishes: Wishes) -> Reading:
         )
     if suffix == ".nc":
         return Reading(store.load(file))
-    from comotion.data import formats
-    from comotion.data.cells import Source
-    from comotion.data.tabular import from_table, without_header
-
     if suffix in TEXT:
         table, source, dialect = formats.read_text(file)
         if dialect.names is None:
@@ -118,10 +115,6 @@ def _from_file(file: Path, wishes: Wishes) -> Reading:
 
 
 def _from_mapping(arrays: Mapping[str, Any], wishes: Wishes, name: str) -> Reading:
-    from comotion.data import arrays as plain
-    from comotion.data.cells import Source
-    from comotion.data.tabular import from_table
-
     data = plain.from_arrays(arrays, wishes.times, wishes.fps, name)
     if data is not None:
         return _cleaned(data, wishes, name)
@@ -129,19 +122,14 @@ def _from_mapping(arrays: Mapping[str, Any], wishes: Wishes, name: str) -> Readi
 
 
 def _from_array(values: Any, wishes: Wishes, name: str) -> Reading:
-    from comotion.data import arrays as plain
-
     return _cleaned(plain.from_array(values, wishes.times, wishes.fps, name), wishes, name)
 
 
 def _from_frame(frame: Any, wishes: Wishes) -> Reading:
     if hasattr(frame, "to_netcdf"):
         return Reading(store.from_xarray(frame))
-    from comotion.data.cells import Source
-    from comotion.data.frames import kind_of, to_arrow
-    from comotion.data.tabular import from_table
-
-    reading = from_table(to_arrow(frame, wishes.ignore), wishes, Source("the frame"))
+    source = Source("the frame")
+    reading = from_table(as_table(frame, source.name), wishes, source)
     return replace(reading, data=replace(reading.data, frame_kind=kind_of(frame)))
 
 
@@ -156,15 +144,10 @@ def _cleaned(data: Trajectories, wishes: Wishes, name: str) -> Reading:
 
 def _from_files(files: Sequence[Path], wishes: Wishes) -> Reading:
     """One recording each, or one animal each if a tracker wrote them so."""
-    from comotion.data.cells import natural_order
-
     named = {file.name: file for file in files}
     files = [named[name] for name in natural_order(list(named))]
     individuals = _individuals(files)
     if individuals is not None:
-        from comotion.data.cells import Source
-        from comotion.data.tabular import from_table
-
         return from_table(individuals, wishes, Source(files[0].parent.name))
     readings = [_from_file(store.existing(file), wishes) for file in files]
     data = slots.joined([(f.stem, r.data) for f, r in zip(files, readings, strict=True)])
@@ -176,16 +159,16 @@ def _from_files(files: Sequence[Path], wishes: Wishes) -> Reading:
     return Reading(data, tuple(notes))
 
 
-def _individuals(files: Sequence[Path]) -> "pa.Table | None":
+def _individuals(files: Sequence[Path]) -> DataTable | None:
     if any(file.suffix.lower() != ".npz" for file in files):
         return None
-    import pyarrow as pa
-
-    from comotion.data import arrays as plain
-    from comotion.data import formats
-
     contents = {file.name: formats.read_arrays(file) for file in files}
     if not all(isinstance(c, dict) and plain.is_individual(c) for c in contents.values()):
         return None
     tables = [plain.as_table(c, name) for name, c in contents.items() if isinstance(c, dict)]
-    return pa.concat_tables(tables, promote_options="permissive")
+    names = dict.fromkeys(name for table in tables for name in table.names)
+    return DataTable([(name, np.concatenate([_filled(t, name) for t in tables])) for name in names])
+
+
+def _filled(table: DataTable, name: str) -> np.ndarray:
+    return table[name] if name in table.names else np.full(len(table), np.nan)

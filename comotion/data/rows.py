@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from jaxtyping import Float, Int
 
 from comotion.data import cells
-from comotion.data.cells import Source, natural_order
+from comotion.data.cells import DataTable, Source, natural_order
 from comotion.data.checks import POSITIONS, VELOCITIES
 from comotion.data.columns import Roles
 from comotion.errors import BadInput
@@ -40,7 +39,7 @@ class Rows:
     row: Index
 
 
-def long_rows(table: pa.Table, roles: Roles, source: Source) -> tuple[Rows, str]:
+def long_rows(table: DataTable, roles: Roles, source: Source) -> tuple[Rows, str]:
     """The rows of a long table, and the date its seconds count from."""
     time, origin = cells.times(table, roles.column["time"], source)
     sequence, sequence_names = _sequences(table, roles, source)
@@ -58,7 +57,7 @@ def long_rows(table: pa.Table, roles: Roles, source: Source) -> tuple[Rows, str]
         read((*roles.features, *roles.extra)),
         read(roles.static),
         read(roles.controls),
-        np.arange(table.num_rows),
+        np.arange(len(table)),
     )
     return rows, origin
 
@@ -77,11 +76,11 @@ def wide_groups(names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def wide_rows(
-    table: pa.Table, groups: dict[str, dict[str, str]], roles: Roles, source: Source
+    table: DataTable, groups: dict[str, dict[str, str]], roles: Roles, source: Source
 ) -> tuple[Rows, str]:
     """The rows of a table with columns for each object; without a time, rows are frames."""
     _refuse_uneven(groups, source)
-    names, count = natural_order(list(groups)), table.num_rows
+    names, count = natural_order(list(groups)), len(table)
     time, origin = np.arange(count, dtype=np.float64), ""
     if "time" in roles.column:
         time, origin = cells.times(table, roles.column["time"], source)
@@ -107,10 +106,10 @@ def wide_rows(
     return rows, origin
 
 
-def _sequences(table: pa.Table, roles: Roles, source: Source) -> tuple[Index, list[str]]:
+def _sequences(table: DataTable, roles: Roles, source: Source) -> tuple[Index, list[str]]:
     if "sequence" in roles.column:
         return cells.labels(table, roles.column["sequence"], source, "sequence")
-    return np.zeros(table.num_rows, dtype=np.int64), ["0"]
+    return np.zeros(len(table), dtype=np.int64), ["0"]
 
 
 def _refuse_uneven(groups: dict[str, dict[str, str]], source: Source) -> None:

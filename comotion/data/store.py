@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from comotion.data import formats, tables
+from comotion.data.cells import DataTable
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
@@ -20,18 +22,15 @@ FORMATS = (".csv", ".parquet", ".nc")
 
 def write(data: Trajectories, path: str | os.PathLike) -> None:
     """Write a .csv, .parquet or .nc file, whole or not at all."""
-    suffix = _format(Path(path))
-    if suffix == ".nc":
+    if _format(Path(path)) == ".nc":
         save(data, path)
     else:
-        _write_table(data, path, suffix)
+        write_table(tables.to_table(data), Path(path))
 
 
-def _write_table(data: Trajectories, path: str | os.PathLike, suffix: str) -> None:
-    from comotion.data import formats, tables
-
-    table = tables.to_arrow(data)
-    writer = formats.write_csv if suffix == ".csv" else formats.write_parquet
+def write_table(table: DataTable, path: Path) -> None:
+    """A .csv or .parquet file, whole or not at all."""
+    writer = {".csv": formats.write_csv, ".parquet": formats.write_parquet}[path.suffix.lower()]
     with replacing(path) as temporary:
         writer(table, temporary)
 

@@ -1,28 +1,27 @@
 """Trajectories as a long table, one row for every object and frame, ready to be written."""
 
 import numpy as np
-import pyarrow as pa
 
+from comotion.data.cells import DataTable
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
 
-def to_arrow(data: Trajectories) -> pa.Table:
+def to_table(data: Trajectories) -> DataTable:
     """One row for every object and frame with a value."""
     _refuse_untabular(data)
     p, n, a = np.nonzero(_rows_to_keep(data))
-    table: dict[str, pa.Array] = {
-        "sequence": _label_column([data.sequence_names[i] for i in p.tolist()]),
-        "object": _label_column(np.array(data.object_names)[p, a].tolist()),
-        "time": pa.array(data.times[p, n]),
-    }
+    table = [
+        ("sequence", _label_column(np.array(data.sequence_names)[p])),
+        ("object", _label_column(np.array(data.object_names)[p, a])),
+        ("time", data.times[p, n]),
+    ]
     parts = [(data.features, data.values[p, n, a])]
     parts.append((tuple(f"static_{name}" for name in data.static_names), data.static[p, a]))
     parts.append((tuple(f"control_{name}" for name in data.control_names), data.controls[p, n, a]))
     for names, array in parts:
-        for k, name in enumerate(names):
-            table[name] = pa.array(array[:, k], from_pandas=True)
-    return pa.table(table)
+        table += zip(names, array.T, strict=True)
+    return DataTable(table)
 
 
 def _refuse_untabular(data: Trajectories) -> None:
@@ -43,9 +42,9 @@ def _rows_to_keep(data: Trajectories) -> np.ndarray:
     return keep
 
 
-def _label_column(names: list[str]) -> pa.Array:
+def _label_column(names: np.ndarray) -> np.ndarray:
     """Whole numbers where nothing is lost by it."""
-    different = set(names)
+    different = set(names.tolist())
     if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in different):
-        return pa.array([int(name) for name in names])
-    return pa.array(names)
+        return names.astype(np.int64)
+    return names

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-
 from comotion.data import columns, jumps
 from comotion.data.assemble import assemble
-from comotion.data.cells import Source
+from comotion.data.cells import DataTable, Source
 from comotion.data.rows import Rows, long_rows, wide_groups, wide_rows
 from comotion.data.wishes import Reading, Wishes
 from comotion.errors import BadInput
@@ -16,7 +14,7 @@ HEADERLESS = ("time", "object", "x", "y")
 
 
 def from_table(
-    table: pa.Table, wishes: Wishes, source: Source, notes: Sequence[str] = ()
+    table: DataTable, wishes: Wishes, source: Source, notes: Sequence[str] = ()
 ) -> Reading:
     rows, told = _rows(table, wishes, source)
     data, cells = assemble(rows, source)
@@ -38,12 +36,11 @@ def from_table(
     return Reading(jumps.leave_out(data, found), tuple(notes))
 
 
-def _rows(table: pa.Table, wishes: Wishes, source: Source) -> tuple[Rows, list[str]]:
-    kept = [i for i, name in enumerate(table.column_names) if name not in wishes.ignore]
-    table = table.select(kept)
-    names = table.column_names
+def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[str]]:
+    table = DataTable([column for column in table.columns if column[0] not in wishes.ignore])
+    names = table.names
     roles = columns.find_roles(names, wishes.named, wishes.extra, source.name)
-    if table.num_rows == 0:
+    if len(table) == 0:
         raise BadInput(f"{source.name} has no rows: give at least two frames of one object.")
     groups = {} if {"object", "x"} & set(roles.column) else wide_groups(roles.unused)
     if groups:
@@ -84,14 +81,15 @@ def _about_columns(
     return notes
 
 
-def without_header(table: pa.Table, wishes: Wishes, source: Source) -> Reading:
+def without_header(table: DataTable, wishes: Wishes, source: Source) -> Reading:
     """A table of numbers alone has the columns that were named, or those of pedestrian data."""
     given = () if isinstance(wishes.columns, Mapping) else tuple(wishes.columns)
     names = given or HEADERLESS
-    if table.num_columns != len(names):
+    if len(table.columns) != len(names):
         raise BadInput(
-            f"{source.name} has no header and {table.num_columns} columns: name them in order, "
+            f"{source.name} has no header and {len(table.columns)} columns: name them in order, "
             "for example columns=['time', 'object', 'x', 'y'] (--columns time,object,x,y)."
         )
     notes = [] if given else [f"{source.name} has no header: read as {', '.join(names)}"]
-    return from_table(table.rename_columns(list(names)), replace(wishes, columns={}), source, notes)
+    named = [(name, column) for name, (_, column) in zip(names, table.columns, strict=True)]
+    return from_table(DataTable(named), replace(wishes, columns={}), source, notes)

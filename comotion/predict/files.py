@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from comotion.data.store import open_netcdf, replacing, write_netcdf
+from comotion.data.cells import DataTable
+from comotion.data.store import open_netcdf, write_netcdf, write_table
 from comotion.errors import BadInput
 from comotion.predict.forecast import last_seen
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import xarray as xr
 
 QUANTILES = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
@@ -20,16 +20,10 @@ QUANTILES |= {"q975": 0.975}
 
 def write_forecast(forecast: "xr.Dataset", path: Path) -> None:
     """Whole or not at all; the ending of the name chooses the format."""
-    ending = path.suffix.lower()
-    if ending == ".nc":
+    if path.suffix.lower() == ".nc":
         write_netcdf(forecast, path)
-        return
-    from comotion.data import formats
-
-    writer = {".csv": formats.write_csv, ".parquet": formats.write_parquet}[ending]
-    table = summary_table(forecast)
-    with replacing(path) as temporary:
-        writer(table, temporary)
+    else:
+        write_table(summary_table(forecast), path)
 
 
 def read_forecast(path: Path) -> "xr.Dataset":
@@ -47,10 +41,8 @@ def read_forecast(path: Path) -> "xr.Dataset":
     return forecast
 
 
-def summary_table(forecast: "xr.Dataset") -> "pa.Table":
+def summary_table(forecast: "xr.Dataset") -> DataTable:
     """One row for every value forecast: mean, sd and quantiles of its draws, noise included."""
-    import pyarrow as pa
-
     draws = forecast["observation"].transpose("draw", "sequence", "time", "object", "feature")
     rows = np.nonzero(forecast["alive"].transpose("sequence", "time", "object").values)
     features = forecast["feature"].values.astype(str)
@@ -60,15 +52,15 @@ def summary_table(forecast: "xr.Dataset") -> "pa.Table":
     times = forecast["t"].transpose("sequence", "time").values
     names = forecast["object_name"].transpose("sequence", "object").values
     lead = times - last_seen(forecast)[:, None]
-    return pa.table(
-        {
-            "sequence": forecast["sequence"].values.astype(str)[p],
-            "object": names.astype(str)[p, a],
-            "time": times[p, n],
-            "lead": lead[p, n],
-            "feature": features[o],
-            **_summaries(values),
-        }
+    return DataTable(
+        [
+            ("sequence", forecast["sequence"].values.astype(str)[p]),
+            ("object", names.astype(str)[p, a]),
+            ("time", times[p, n]),
+            ("lead", lead[p, n]),
+            ("feature", features[o]),
+            *_summaries(values).items(),
+        ]
     )
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from comotion.data.frames import usual_kind
+from comotion.data.cells import DataTable
+from comotion.data.frames import as_frame
 from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
@@ -52,8 +53,8 @@ class Forecast:
 
     @property
     def frame_kind(self) -> str:
-        """The kind of frame the data came in, or the usual one."""
-        return (self.seen.frame_kind if self.seen is not None else "") or usual_kind()
+        """The kind of frame the data came in, if they came in one."""
+        return "" if self.seen is None else self.seen.frame_kind
 
     @cached_property
     def names(self) -> np.ndarray:
@@ -113,11 +114,12 @@ class Forecast:
     def to_frame(self, kind: str | None = None) -> Any:
         """One row for each value: mean, sd and quantiles of its draws, noise included.
 
-        A frame of the kind the data came in, or `kind`: "pandas", "polars" or "pyarrow".
+        A frame of the kind the data came in, by default of pandas, or `kind`: "pandas", "polars"
+        or "pyarrow".
         """
         from comotion.predict.files import summary_table
 
-        return _native(summary_table(self.dataset), kind or self.frame_kind)
+        return as_frame(summary_table(self.dataset), kind or self.frame_kind)
 
     def save(self, path: str | Path) -> None:
         """A .nc file keeps every draw; .csv and .parquet hold what `to_frame` gives."""
@@ -172,7 +174,7 @@ class Summary:
     """One number for each sequence, time, object and feature; the rest is asked of its `array`."""
 
     array: "xr.DataArray"
-    frame_kind: str = "pyarrow"
+    frame_kind: str = ""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "array" not in self.__dict__:
@@ -184,18 +186,17 @@ class Summary:
 
     def to_frame(self, kind: str | None = None) -> Any:
         """A row for each sequence, object and time, a column for each feature."""
-        import pyarrow as pa
-
         array = self.array
         p, n, a = np.nonzero(np.isfinite(array.values).any(axis=-1))
-        columns = {
-            "sequence": array["sequence"].values[p].astype(str),
-            "object": array["object_name"].transpose("sequence", "object").values[p, a].astype(str),
-            "time": array["t"].transpose("sequence", "time").values[p, n],
-        }
-        features = [str(name) for name in array["feature"].values]
-        columns |= {name: array.values[p, n, a, k] for k, name in enumerate(features)}
-        return _native(pa.table(columns), kind or self.frame_kind)
+        names = array["object_name"].transpose("sequence", "object").values
+        columns = [
+            ("sequence", array["sequence"].values[p].astype(str)),
+            ("object", names[p, a].astype(str)),
+            ("time", array["t"].transpose("sequence", "time").values[p, n]),
+        ]
+        features = map(str, array["feature"].values)
+        columns += zip(features, array.values[p, n, a].T, strict=True)
+        return as_frame(DataTable(columns), kind or self.frame_kind)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size} {name}" for name, size in self.array.sizes.items())
@@ -275,18 +276,6 @@ def _known(wanted: list[str], there: list[str], what: str) -> list[str]:
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
-
-
-def _native(table: Any, kind: str) -> Any:
-    import narwhals as nw
-
-    backend: Any = kind
-    try:
-        return nw.from_arrow(table, backend=backend).to_native()
-    except (ModuleNotFoundError, ValueError):
-        raise BadInput(
-            f"{kind} frames cannot be made here: choose pandas, polars or pyarrow."
-        ) from None
 
 
 def _count(number: int, what: str) -> str:

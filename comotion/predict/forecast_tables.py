@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from comotion.data import formats
-from comotion.data.cells import Source, numbers
+from comotion.data.cells import DataTable, Source, numbers
 from comotion.errors import BadInput
 from comotion.predict.files import QUANTILES
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import xarray as xr
 
 KEYS = ("sequence", "time", "object", "feature")
@@ -24,7 +23,7 @@ def read_table(path: Path) -> "xr.Dataset":
     import xarray as xr
 
     table, source = _table(path)
-    missing = [name for name in (*KEYS, "lead", *CELLS) if name not in table.column_names]
+    missing = [name for name in (*KEYS, "lead", *CELLS) if name not in table.names]
     if missing:
         raise BadInput(
             f"{path}: there is no column {missing[0]!r}, so this is no forecast; make one with "
@@ -37,7 +36,7 @@ def read_table(path: Path) -> "xr.Dataset":
     slot, frame = np.zeros(len(time), int), np.zeros(len(time), int)
     for p in range(len(sequences)):
         own = sequence == p
-        names, slot[own] = _in_order(np.array(table["object"].to_pylist(), str)[own])
+        names, slot[own] = _in_order(table["object"].astype(str)[own])
         times, frame[own] = np.unique(time[own], return_inverse=True)
         objects.append(names)
         frames.append(times)
@@ -65,24 +64,21 @@ def read_table(path: Path) -> "xr.Dataset":
             "feature": features,
             "object_name": (("sequence", "object"), _padded(objects, "", object)),
             "t": (("sequence", "time"), _padded(frames, np.nan, float)),
-            "origin": (
-                "sequence",
-                [float((time - lead)[sequence == p][0]) for p in range(shape[0])],
-            ),
+            "origin": ("sequence", origins),
         },
         attrs={"system": path.stem},
     )
 
 
-def _table(path: Path) -> "tuple[pa.Table, Source]":
+def _table(path: Path) -> tuple[DataTable, Source]:
     if path.suffix.lower() == ".parquet":
         return formats.read_parquet(path), Source(path.name)
     table, source, _ = formats.read_text(path)
     return table, source
 
 
-def _numbered(table: "pa.Table", name: str) -> tuple[np.ndarray, list[str]]:
-    names, index = _in_order(np.array(table[name].to_pylist(), str))
+def _numbered(table: DataTable, name: str) -> tuple[np.ndarray, list[str]]:
+    names, index = _in_order(table[name].astype(str))
     return index, names
 
 

@@ -4,7 +4,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from comotion.data import BadInput, from_frame, to_frame
+from comotion.data import BadInput, Trajectories, from_frame, to_frame
+from comotion.data.frames import as_frame
+from comotion.data.tables import to_table
 
 COLUMNS = {
     "sequence": ["a", "a", "a", "b", "b"],
@@ -35,6 +37,32 @@ def test_frames_give_back_the_same_trajectories(random_trajectories, assert_same
     assert_same(from_frame(frame, extra=extra), data)
 
 
+@pytest.mark.parametrize("make", BACKENDS.values(), ids=BACKENDS)
+def test_frames_are_of_the_kind_the_data_came_in(make):
+    frame = make(COLUMNS)
+    assert type(to_frame(from_frame(frame))) is type(frame)
+    assert isinstance(to_frame(Trajectories.from_arrays(np.ones((1, 2, 1, 2)))), pd.DataFrame)
+
+
+@pytest.mark.parametrize("backend", ["polars", "pyarrow"])
+def test_what_is_missing_is_null_where_there_is_such_a_thing(backend):
+    data = Trajectories.from_arrays(np.array([[[[1.0, np.nan]], [[2.0, 3.0]]]]))
+    column = to_frame(data, backend)["y"]
+    assert (column.to_list() if backend == "polars" else column.to_pylist()) == [None, 3.0]
+
+
+def test_a_kind_of_frame_that_is_not_there_is_told():
+    data = Trajectories.from_arrays(np.ones((1, 2, 1, 2)))
+    with pytest.raises(BadInput, match="nonsense frames cannot be made here: install nonsense, or"):
+        as_frame(to_table(data), "nonsense")
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([[1, 0, 1.0, 2.0]], columns=["object", "time", "x", "x"])
+    with pytest.raises(BadInput, match="the frame has two columns of one name: remove or rename"):
+        from_frame(frame)
+
+
 def test_labels_that_are_whole_numbers_become_numbers():
     frame = to_frame(from_frame(pa.table(COLUMNS)), "pandas")
     assert frame["object"].tolist() == [10, 2, 7, 7]
@@ -53,8 +81,11 @@ def test_the_index_of_a_pandas_frame_is_no_column(assert_same):
         pd.Series([10.0, 2.0, 2.0, 7.0, 7.0]),
         pd.Series(["10", "2", "2", "7", "7"], dtype=object),
         pd.Series([10, 2, 2, 7, 7], dtype="Int64"),
+        pd.Series([10, 2, 2, 7, 7], dtype=object),
+        pd.Series(["10", "2", "2", "7", "7"], dtype=pd.StringDtype("python")),
+        pd.Series(["10", "2", "2", "7", "7"], dtype=pd.StringDtype("pyarrow")),
     ],
-    ids=["category", "float", "object", "nullable"],
+    ids=["category", "float", "object", "nullable", "numbers", "python", "arrow"],
 )
 def test_labels_of_any_kind_mean_the_same(labels, assert_same):
     frame = pd.DataFrame(COLUMNS)
@@ -93,9 +124,10 @@ def test_bad_frames_are_refused_with_one_sentence(column, cells, sentence):
         from_frame(pd.DataFrame(COLUMNS).assign(**{column: cells}))
 
 
-def test_ignored_columns_may_hold_anything():
+@pytest.mark.parametrize("ignore", [(), ("note",)])
+def test_columns_that_play_no_part_may_hold_anything(ignore):
     frame = pd.DataFrame(COLUMNS).assign(note=[1, "two", None, [], {}])
-    assert from_frame(frame, ignore=["note"]).features == ("x",)
+    assert from_frame(frame, ignore=ignore).features == ("x",)
 
 
 def test_what_is_no_frame_is_refused():

@@ -201,6 +201,18 @@ def test_bad_tables_are_refused_with_one_sentence(csv, text, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize("cell", ["1_000", "0x10", "1 2", "1,5"])
+def test_what_only_looks_like_a_number_is_refused(csv, cell):
+    with pytest.raises(BadInput, match=f"line 3: column 'x' holds '{cell}', which is not a number"):
+        csv(HEAD + f'a,0,1\na,1,"{cell}"\n')
+
+
+@pytest.mark.parametrize("text", ['"a,0,1\na,1,2\n', 'a,0,"1\na,1,2\n', 'a,0,1\na,1,"2\nb,"3",4\n'])
+def test_a_quote_that_is_not_closed_is_refused(csv, text):
+    with pytest.raises(BadInput, match=r"line 2 has 1 cells|a quote is not closed\): check it"):
+        csv(HEAD + text)
+
+
 def test_text_that_is_not_utf8_is_refused(csv):
     with pytest.raises(BadInput, match=r"mine.csv, line 3 is not UTF-8 text: save the file"):
         csv(HEAD.encode() + b"a,0,1\n\xff,1,2\n")
