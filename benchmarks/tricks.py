@@ -42,6 +42,7 @@ ACCURACY = {
     "warm start": Without("q(U) by regression on smoothed rates", recipe={"regression": False}),
     "tolerance": Without("trajectories may be a little off", recipe={"tolerance": 0.0}),
     "velocity tolerance": Without("more so for velocities", recipe={"velocity_tolerance": 0.0}),
+    "either tolerance": Without("both", recipe={"tolerance": 0.0, "velocity_tolerance": 0.0}),
     "slow kernels": Without("kernels learn at a tenth of the rate", recipe={"kernel_rate": 1.0}),
     "clipping": Without("gradients of norm one at most", recipe={"clip": 0.0}),
     "smoother": Without("initial states by regression, no network", system={"encoder": "gru"}),
