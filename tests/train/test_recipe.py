@@ -55,10 +55,13 @@ def test_two_four_or_eight_devices_share_the_windows_of_a_step(name):
     assert recipe("short", system(name)).windows % 8 == 0
 
 
-def test_many_steps_of_long_windows_need_no_tolerance():
-    raw, radial = (recipe("short", system(name)) for name in ("I-GPODE", "comotion"))
-    assert (raw.tolerance, raw.velocity_tolerance) == (0.0, 0.0)
-    assert radial.tolerance > 0.0
+def test_neither_long_windows_nor_a_start_in_closed_form_need_a_tolerance():
+    raw, radial, network = (
+        recipe("short", system(name)) for name in ("I-GPODE", "comotion", "I-NODE")
+    )
+    for plan in (raw, radial):
+        assert (plan.tolerance, plan.velocity_tolerance, plan.kernel_rate) == (0.0, 0.0, 1.0)
+    assert network.tolerance > 0.0
 
 
 def test_an_unknown_recipe_is_named():
