@@ -34,6 +34,7 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     from comotion.data import describe
     from comotion.data.reading import understand
+    from comotion.identification.structures import most_structures
     from comotion.train.cost import cost
     from comotion.train.fit import run_config
     from comotion.train.plan import DEFAULT, plan
@@ -45,13 +46,15 @@ def run(options: Options) -> int:
         DEFAULT, "short", 0, planned.parts, velocities_seen=data.velocities_observed
     )
     price = cost(config, planned.train)
+    tried = most_structures(data.values.shape[2])
     if options.json:
         told = description.to_dict() | {"notes": reading.notes, "plan": planned.sentences}
-        print(as_json(told | {"fit": asdict(price)}))
+        print(as_json(told | {"fit": asdict(price), "structures": tried}))
         return 0
     print(description)
     for label, sentences in (("read", reading.notes), ("a fit", planned.sentences)):
         for sentence in sentences:
             print(f"{label:<11} {sentence}")
     print(f"{'a fit takes':<11} {price}")
+    print(f"{'':<11} before, unless --system says what: up to {tried} structures, each like that")
     return 0

@@ -20,6 +20,7 @@ def test_prints_the_description_for_people_and_for_programs(tmp_path, capsys):
     assert json.loads(json.dumps(expected.to_dict())).items() <= told.items()
     assert told["plan"] == ["held out: the last 2 of 10 sequences"]
     assert told["fit"]["seconds"] > 0
+    assert told["structures"] == 7
     assert err == ""
 
 
@@ -36,6 +37,7 @@ def test_says_what_a_fit_would_do_with_a_crowd(tmp_path, capsys):
         "a fit       up to 30 objects are there at once: each hears its 10 nearest",
         "a fit       objects come and go: cut into",
         "a fit takes about",
+        "unless --system says what: up to 7 structures",
     ):
         assert part in out
 
