@@ -82,9 +82,8 @@ class Model(eqx.Module):
     ) -> Float[Array, "K A D"]:
         """Where the law leads, Eq. (5)."""
         motion = Motion(field, start.properties, window.neighbours)
-        return trajectory(
-            self.integrator_of(field), motion, start.initial, grid.times, _known(grid)
-        )
+        integrator = self.integrator_of(field, window)
+        return trajectory(integrator, motion, start.initial, grid.times, _known(grid))
 
     def follow_noisy(
         self, field: AbstractField, start: "Start", window: Window, grid: Grid, *, key: Key
@@ -95,7 +94,7 @@ class Model(eqx.Module):
         noise = standard_normal(shape, start.initial.dtype, key=key)
         return noisy_trajectory(
             self.process_noise,
-            self.integrator_of(field),
+            self.integrator_of(field, window),
             motion,
             start.initial,
             start.habits,
@@ -104,12 +103,12 @@ class Model(eqx.Module):
             noise,
         )
 
-    def integrator_of(self, field: AbstractField) -> AbstractIntegrator:
-        """Where the drawn law knows hard contacts, one that bounces."""
+    def integrator_of(self, field: AbstractField, window: Window) -> AbstractIntegrator:
+        """Where the drawn law knows hard contacts, one that bounces; the deaf touch nobody."""
         if field.hard_contacts is None:
             return self.integrator
         steps = self.integrator.steps if isinstance(self.integrator, FixedSteps) else 1
-        return Bouncing(field.hard_contacts, self.dynamics.layout, steps)
+        return Bouncing(field.hard_contacts, self.dynamics.layout, steps, meets=window.neighbours)
 
 
 class Start(eqx.Module):

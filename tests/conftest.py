@@ -1,3 +1,4 @@
+import ctypes
 import gc
 import os
 import tempfile
@@ -29,7 +30,7 @@ assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX cam
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
 
-MOST_MAPS = 25_000
+MOST_MAPS = 10_000
 SLOW = ("train", "cli", "explorer", "initialise", "identification")
 SLOW += ("jobs", "reproduce", "sweep", "contracts")
 
@@ -52,6 +53,8 @@ def few_programs() -> Iterator[None]:
     if maps.exists() and len(maps.read_bytes().splitlines()) > MOST_MAPS:
         jax.clear_caches()
         gc.collect()
+        if release := getattr(ctypes.CDLL(None), "malloc_trim", None):
+            release(0)  # or a worker keeps all the memory it has ever had
 
 
 @pytest.fixture

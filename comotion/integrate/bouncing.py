@@ -22,6 +22,8 @@ class Bouncing(AbstractIntegrator):
     steps: int = eqx.field(static=True, default=1)
     rounds: int | None = eqx.field(static=True, default=None)
     """by default as many as the number of objects asks for"""
+    meets: Bool[Array, "A A"] | None = None
+    """who may touch whom; by default all"""
 
     def advance(self, rates: Rates, states: States, interval: Interval) -> States:
         return self.advance_counting(rates, states, interval)[0]
@@ -41,7 +43,7 @@ class Bouncing(AbstractIntegrator):
             start = interval.start + number * length
             states = self._kick(rates, states, start, length / 2, interval)
             x, v = states[:, self.layout.position], states[:, self.layout.velocity]
-            x, v, over = _drift_with_slopes(self.contacts, x, v, length, active, rounds)
+            x, v, over = _drift_with_slopes(self.contacts, x, v, length, active, self.meets, rounds)
             states = states.at[:, self.layout.position].set(x)
             states = states.at[:, self.layout.velocity].set(v)
             states = self._kick(rates, states, start + length, length / 2, interval)
@@ -73,7 +75,13 @@ def rounds_for(objects: int) -> int:
 
 
 def _drift_with_slopes(
-    contacts: Contacts, x: Vectors, v: Vectors, length: Time, active: Bool[Array, " A"], rounds: int
+    contacts: Contacts,
+    x: Vectors,
+    v: Vectors,
+    length: Time,
+    active: Bool[Array, " A"],
+    meets: Bool[Array, "A A"] | None,
+    rounds: int,
 ) -> tuple[Vectors, Vectors, Float[Array, ""]]:
     """The same, with bounded derivatives for training: those of a slide along what was met.
 
@@ -82,7 +90,7 @@ def _drift_with_slopes(
     """
     still = jax.lax.stop_gradient((contacts, x, v, length, active))
     if contacts.radii.size:
-        later, after, over = _drift_of_many(rounds)(*still)
+        later, after, over = _drift_of_many(rounds)(*still, meets)
     else:
         later, after, over = _drift_apart(*still, rounds)
     push = still[2] - after
@@ -111,8 +119,8 @@ def _drift_of_many(rounds: int) -> Callable[..., tuple[Array, Array, Array]]:
     """The same; scenes that are mapped over become the last axis, where they cost least."""
 
     @jax.custom_batching.custom_vmap
-    def one(contacts, x, v, length, active):
-        return drift(contacts, x, v, length, active, rounds)
+    def one(contacts, x, v, length, active, meets):
+        return drift(contacts, x, v, length, active, rounds, meets)
 
     @one.def_vmap
     def many(size, batched, *arguments):
@@ -120,7 +128,7 @@ def _drift_of_many(rounds: int) -> Callable[..., tuple[Array, Array, Array]]:
             return jnp.moveaxis(leaf, 0, -1) if is_batched else leaf[..., None]
 
         contacts, *rest = jax.tree.map(to_end, arguments, tuple(batched))
-        rest = [jnp.broadcast_to(leaf, (*leaf.shape[:-1], size)) for leaf in rest]
+        rest = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (*leaf.shape[:-1], size)), rest)
         found = one(contacts, *rest)
         return tuple(jnp.moveaxis(part, -1, 0) for part in found), (True, True, True)
 

@@ -22,6 +22,8 @@ TINY = 1e-30
 FEW = 6
 """So many objects have their changes written out: shorter than a product of matrices."""
 Vectors = Float[Array, "A d *#B"]
+Meets = Bool[Array, "A A *#B"] | None
+"""who may touch whom; None: all"""
 
 
 def drift(
@@ -31,27 +33,30 @@ def drift(
     length: Float[Array, "*#B"],
     active: Bool[Array, "A *#B"],
     rounds: int,
+    meets: Meets = None,
 ) -> tuple[Vectors, Vectors, Float[Array, "*#B"]]:
     """Straight flight for `length` with all contacts on the way; absent objects stand still."""
     standing = jnp.where(active[:, None], v, 0.0)
     flight = _Flight(x, standing, length)
-    begin = _Rounds(jnp.zeros((), jnp.int32), flight, _waits(contacts, flight, active))
+    begin = _Rounds(jnp.zeros((), jnp.int32), flight, _waits(contacts, flight, active, meets))
 
     def goes_on(now: _Rounds) -> Bool[Array, ""]:
         return (now.number < rounds) & jnp.any(now.ahead)
 
     def one_round(now: _Rounds) -> _Rounds:
         flight = _to_next(contacts, now.flight, now.waits)
-        return _Rounds(now.number + 1, flight, _waits(contacts, flight, active))
+        return _Rounds(now.number + 1, flight, _waits(contacts, flight, active, meets))
 
     _, flight, _ = last = jax.lax.while_loop(goes_on, one_round, begin)
     end = flight.x + flight.left[None, None] * flight.v
-    end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active), active)
+    end, moved = _slide(contacts, *_hold_apart(contacts, end, flight.v, active, meets), active)
     # Who is not there yet keeps the velocity it will enter with.
     return end, jnp.where(active[:, None], moved, v), last.ahead.astype(x.dtype)
 
 
-def overlaps(contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"]) -> Bool[Array, "*#B"]:
+def overlaps(
+    contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"], meets: Meets = None
+) -> Bool[Array, "*#B"]:
     """Whether anything is beyond a wall or inside something else."""
     extents = contacts.extents(len(x))
     depths = jnp.concatenate([s.depths(x, extents) for s in contacts.surfaces], axis=1)
@@ -61,7 +66,7 @@ def overlaps(contacts: Contacts, x: Vectors, there: Bool[Array, "A *#B"]) -> Boo
     first, second = _pairs(len(x))
     reach = contacts.reach(len(x))
     apart = jnp.sum((x[first] - x[second]) ** 2, axis=1)
-    inside = (apart < (reach[first] + reach[second]) ** 2) & there[first] & there[second]
+    inside = (apart < (reach[first] + reach[second]) ** 2) & _can_touch(there, meets)
     return outside | jnp.any(inside, axis=0)
 
 
@@ -107,7 +112,7 @@ def _is_first(waits: Float[Array, "n *#B"], first: Float[Array, "*#B"]) -> Float
 
 
 def _waits(
-    contacts: Contacts, flight: _Flight, active: Bool[Array, "A *#B"]
+    contacts: Contacts, flight: _Flight, active: Bool[Array, "A *#B"], meets: Meets
 ) -> Float[Array, "n *#B"]:
     """Until every contact: walls by object and wall, then pairs."""
     x, v = flight.x, flight.v
@@ -121,11 +126,11 @@ def _waits(
     shape = flight.left.shape
     walls = [jnp.concatenate(parts, axis=1).reshape(-1, *shape)] if parts else []
     never = jnp.full((0 if walls or contacts.radii.size else 1, *shape), jnp.inf, x.dtype)
-    return jnp.concatenate([*walls, _pair_waits(contacts, x, v, active), never])
+    return jnp.concatenate([*walls, _pair_waits(contacts, x, v, active, meets), never])
 
 
 def _pair_waits(
-    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"]
+    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"], meets: Meets
 ) -> Float[Array, "E *#B"]:
     """The earlier root of |gap + t·drift| = distance, in the form that does not cancel."""
     if not contacts.radii.size:
@@ -140,10 +145,17 @@ def _pair_waits(
     discriminant = approach**2 - square * room
     grazing = GRAZING * distance * jnp.sqrt(jnp.where(square > 0, square, TINY))
     root = jnp.sqrt(jnp.where(discriminant > 0, discriminant, TINY))
-    meets = (approach > grazing) & (discriminant > 0) & ((room < 0) | (root > grazing))
-    meets = meets & active[first] & active[second]
-    wait = jnp.maximum(room, 0.0) / jnp.where(meets, approach + root, 1.0)
-    return jnp.where(meets, wait, jnp.inf)
+    real = (approach > grazing) & (discriminant > 0) & ((room < 0) | (root > grazing))
+    real = real & _can_touch(active, meets)
+    wait = jnp.maximum(room, 0.0) / jnp.where(real, approach + root, 1.0)
+    return jnp.where(real, wait, jnp.inf)
+
+
+def _can_touch(there: Bool[Array, "A *#B"], meets: Meets) -> Bool[Array, "E *#B"]:
+    """Pairs that are there, and neither of which is deaf to the other."""
+    first, second = _pairs(len(there))
+    both = there[first] & there[second]
+    return both if meets is None else both & meets[first, second] & meets[second, first]
 
 
 def _wall_changes(
@@ -174,7 +186,7 @@ def _pair_changes(
 
 
 def _hold_apart(
-    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"]
+    contacts: Contacts, x: Vectors, v: Vectors, active: Bool[Array, "A *#B"], meets: Meets
 ) -> tuple[Vectors, Vectors]:
     """Pairs inside each other that still approach: back to their distance, approaching no more."""
     if not contacts.radii.size or len(x) < 2:
@@ -186,7 +198,7 @@ def _hold_apart(
     reach = contacts.reach(len(x))
     depth = reach[first] + reach[second] - apart[:, 0]
     parting = jnp.sum(normal * drift, axis=1)
-    held = (depth > 0) & (parting < 0) & active[first] & active[second]
+    held = (depth > 0) & (parting < 0) & _can_touch(active, meets)
     own, other = _shares(contacts, len(x))
     back = jnp.where(held, depth, 0.0)[:, None] * normal
     slow = jnp.where(held, parting, 0.0)[:, None] * normal

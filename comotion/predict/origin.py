@@ -203,7 +203,8 @@ class _Target(eqx.Module):
             return total
         places = states[:, self.model.dynamics.layout.position]
         there = self.window.exists & (self.window.entry == 0)
-        return jnp.where(overlaps(self.field.hard_contacts, places, there), LOG_NEVER, total)
+        inside = overlaps(self.field.hard_contacts, places, there, self.window.neighbours)
+        return jnp.where(inside, LOG_NEVER, total)
 
 
 def _proposals(model: Model, beliefs: Beliefs, window: Window) -> Proposals:

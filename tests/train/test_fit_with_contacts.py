@@ -55,6 +55,14 @@ def test_other_numbers_of_balls_follow_the_same_law(fitted):
     assert np.sqrt(np.mean((forecast - more.values)[:, :10] ** 2)) < 0.05
 
 
+def test_balls_that_are_cut_off_from_each_other_pass_through(fitted, balls):
+    effect = fitted.what_if(balls[20:], cut=[("0", "1"), ("0", "2"), ("1", "2")], draws=10)
+    free = effect.changed["trajectory"].sel(feature=["x", "y"]).values
+    assert np.nanmax(np.abs(free)) < 3.81
+    gaps = np.linalg.norm(free[..., 0, :] - free[..., 1, :], axis=-1)
+    assert gaps.min() < 2.3
+
+
 def test_contacts_that_could_not_be_followed_are_told(fitted, monkeypatch):
     many = bouncing_balls(sequences=1, objects=5, radius=1.2, frames=30, seed=5)
     whole = fitted.predict(many, draws=4, times=np.arange(30.0) * 5)
