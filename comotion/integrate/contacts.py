@@ -152,10 +152,10 @@ def _pair_waits(
 
 
 def _can_touch(there: Bool[Array, "A *#B"], meets: Meets) -> Bool[Array, "E *#B"]:
-    """Pairs that are there, and neither of which is deaf to the other."""
+    """Pairs that are there, unless both are deaf to each other."""
     first, second = _pairs(len(there))
     both = there[first] & there[second]
-    return both if meets is None else both & meets[first, second] & meets[second, first]
+    return both if meets is None else both & (meets[first, second] | meets[second, first])
 
 
 def _wall_changes(

@@ -137,7 +137,7 @@ def test_permuting_the_objects_permutes_the_forecast_of_interacting_systems_only
 
 def test_other_numbers_of_objects_are_welcome_where_promised(case):
     if case.interacting:
-        trajectory, observation = abstract_forecast(case.fitted, some_data(5))
+        trajectory, observation, _ = abstract_forecast(case.fitted, some_data(5))
         assert trajectory.shape == observation.shape == (2, 6, 5, 4)
         assert trajectory.dtype == jnp.float32
     else:
@@ -196,5 +196,5 @@ def test_velocities_that_are_not_observed_are_in_the_state_where_the_name_says_s
     assert layout.has_velocity == config.hidden_velocity
     assert layout.state == max(4 if config.hidden_velocity else 2, config.latent)
     if case.name in ("NODE-L", "I-GPODE-L-S"):
-        trajectory, _ = abstract_forecast(fitted_to(data, case.name), data)
+        trajectory, _, _ = abstract_forecast(fitted_to(data, case.name), data)
         assert trajectory.shape == (2, 6, 3, 2)

@@ -183,7 +183,7 @@ export function makeContacts(spec, layout, draw) {
       const kept = s.slice();
       for (let a = 0; a < scene.count; a++) if (!scene.moving[a]) s.fill(0, a * state + spatial, a * state + 2 * spatial);
       let left = length;
-      for (let round = 0; round < 3 + Math.floor(scene.count / 2); round++) {
+      for (let round = 0; round < 8 + 4 * scene.count; round++) {
         const { wait, a, b, wall } = next(s, scene);
         if (!(wait < left)) break;
         fly(s, scene, wait);
