@@ -30,7 +30,7 @@ def test_a_forecast_says_what_it_is(fitted, make_walks):
     assert forecast.feature.to_numpy().tolist() == list(data.features)
     assert forecast.sequence.to_numpy().tolist() == list(data.sequence_names)
     np.testing.assert_array_equal(forecast.t, data.times)
-    frames = {"encoder_frames": 5, "frames_seen": 5}
+    frames = {"encoder_frames": 5, "frames_seen": 5, "steps_missed": 0}
     assert forecast.attrs == {"system": "I-NODE", "seed": 7, **frames}
     np.testing.assert_allclose(forecast.climatology_mean, data.values.mean(axis=(0, 1, 2)))
     np.testing.assert_allclose(forecast.climatology_sd, data.values.std(axis=(0, 1, 2)))
