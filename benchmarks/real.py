@@ -13,6 +13,7 @@ from typing import Annotated
 
 import numpy as np
 import tyro
+from real_tasks import TASKS, Task
 from rows import append
 
 import comotion as cm
@@ -32,6 +33,8 @@ from comotion.scoring import (
     score_at,
 )
 from comotion.scoring.evaluation import Evaluation
+from comotion.systems import MOTION, SYSTEMS, system
+from comotion.train.recipe import now
 
 REFERENCES: dict[str, type[AbstractReference]] = {
     "climatology": Climatology,
@@ -51,7 +54,10 @@ class Options:
     tasks: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """names of tasks; all of them if none is given"""
     model: str | None = None
-    """"fit" to fit to the training part with the defaults, or a model file fitted to it"""
+    """"fit" to fit to the training part with the defaults, a system's name to fit that one without
+    a search, or a model file fitted to it"""
+    references: bool = True
+    """rows of the references, too, or only what a model is compared with"""
     data: Path | None = None
     """folder with the recordings, instead of COMOTION_DATA"""
     seed: int = 0
@@ -62,8 +68,6 @@ class Options:
 def main(options: Options) -> None:
     if options.data is not None:
         os.environ["COMOTION_DATA"] = str(options.data)
-    from real_tasks import TASKS
-
     for name in options.tasks or TASKS:
         task = TASKS[name]()
         origins = roll(task.test, task.protocol)
@@ -71,26 +75,41 @@ def main(options: Options) -> None:
         for title, kind in REFERENCES.items():
             if kind is ConstantTurn and len(origins.coordinates) != 2:
                 continue
+            if not options.references:
+                if title == STRAIGHT:
+                    line = kind.fit(task.train, task.protocol).forecast(origins)
+                    scores[title] = score_at(line, origins)
+                continue
             started = time.perf_counter()
             fitted = kind.fit(task.train, task.protocol)
             trained = time.perf_counter() - started
             judge(name, task.about, title, fitted.forecast(origins), origins, scores, trained)
         if options.model is not None:
             started = time.perf_counter()
-            model = (
-                cm.fit(
-                    task.train,
-                    valid=task.choose,
-                    seed=options.seed,
-                    time_limit=options.time_limit,
-                )
-                if options.model == "fit"
-                else cm.load(options.model)
-            )
+            model = made(task, options)
             trained = time.perf_counter() - started
             predicted = forecast_at(model, origins, draws=DRAWS, seed=options.seed)
             title = f"comotion {model.system}: {structure(model)}, seed {options.seed}"
             judge(name, task.about, title, predicted, origins, scores, trained)
+
+
+def made(task: Task, options: Options) -> cm.FittedModel:
+    """Fitted to the training part as asked for, or loaded."""
+    chosen = options.model
+    if chosen not in ("fit", *SYSTEMS):
+        return cm.load(chosen)
+    parts = {}
+    if chosen == MOTION:
+        seen, horizon = task.protocol.seen, task.protocol.horizon
+        parts = {"encoder_frames": seen, "recipe": now(system(MOTION), horizon)}
+    return cm.fit(
+        task.train,
+        valid=task.choose,
+        system=None if chosen == "fit" else chosen,
+        seed=options.seed,
+        time_limit=options.time_limit,
+        **parts,
+    )
 
 
 def structure(model: cm.FittedModel) -> str:

@@ -158,6 +158,33 @@ def cut(window: Window, start: Int[Array, ""], horizon: int) -> Window:
     )
 
 
+def most_together(dataset: Dataset, frames: int) -> int:
+    """The most objects that are there in any window of so many frames."""
+    alive = np.asarray(dataset.windows.alive)
+    frames = min(frames, alive.shape[1])
+    ever = np.lib.stride_tricks.sliding_window_view(alive, frames, axis=1).any(axis=-1)
+    return int(ever.sum(axis=-1).max())
+
+
+def crowd(window: Window, slots: int, frame: int, *, key: Key) -> Window:
+    """The same window with few slots: those who are there in a frame, then those who are at all.
+
+    Of more of them a random choice is kept.
+    """
+    luck = jax.random.uniform(key, window.exists.shape, FAST)
+    rank = luck - window.alive[frame].astype(FAST) - window.exists.astype(FAST)
+    kept = jnp.argsort(rank)[:slots]
+    return Window(
+        times=window.times,
+        values=window.values[:, kept],
+        present=window.present[:, kept],
+        alive=window.alive[:, kept],
+        properties=window.properties[kept],
+        controls=window.controls[:, kept],
+        neighbours=window.neighbours[kept][:, kept],
+    )
+
+
 def sample_excerpts(
     dataset: Dataset, horizon: int, opening: int, count: int, *, anywhere: bool = False, key: Key
 ) -> Excerpt:

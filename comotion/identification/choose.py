@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from comotion.config import Recipe, Stage
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
 from comotion.identification.structures import BILLIARD, CONTACTS, NULL, Structure, beside, rounds
@@ -15,9 +14,10 @@ from comotion.initialise.tracks import tracks_of
 from comotion.scoring import Evaluation
 from comotion.scoring.at_origins import REFERENCES, evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
-from comotion.systems import MOTION
+from comotion.systems import MOTION, system
 from comotion.train import fit
 from comotion.train.plan import plan
+from comotion.train.recipe import now
 
 Effort = Literal["quick", "best"]
 STEPS = {"quick": 150, "best": 500}
@@ -124,7 +124,8 @@ class _Run:
         self.say(f"trying: {structure.name} ({structure.claim})")
         parts = dict(structure.parts)
         if structure.system == MOTION:
-            parts["recipe"] = score_recipe(self.protocol.horizon, STEPS[self.effort])
+            whole = system(MOTION, **structure.parts)
+            parts["recipe"] = now(whole, self.protocol.horizon, STEPS[self.effort])
             parts["encoder_frames"] = self.protocol.seen
         model = fit(
             self.train,
@@ -150,19 +151,6 @@ class _Run:
 def _is_whole(trial: Trial) -> bool:
     """A law without noise of its own whose bands hold the truth leaves nothing to be found."""
     return trial.structure == BILLIARD and trial.evaluation["coverage_90"] > HOLDS
-
-
-def score_recipe(horizon: int, steps: int) -> Recipe:
-    """A start from the data, then the score of forecasts of `horizon` frames."""
-    return Recipe(
-        name="now",
-        stages=(Stage(horizon, steps, 2e-2, decay="cosine", objective="score"),),
-        windows=24,
-        draws=8,
-        regression=True,
-        clip=1.0,
-        kernel_rate=0.1,
-    )
 
 
 def _protocol(

@@ -12,13 +12,13 @@ from comotion.identification.choose import (
     Effort,
     NothingHeldOut,
     identify,
-    score_recipe,
     silently,
 )
 from comotion.identification.verdict import Identification
 from comotion.predict import FittedModel
 from comotion.systems import DEFAULT
 from comotion.train import fit as fit_system
+from comotion.train.recipe import now
 
 SEARCHING = 0.6
 """Of a limit on time, the share that may go into the search."""
@@ -84,7 +84,7 @@ def _chosen(found: Identification) -> tuple[SystemConfig, Recipe]:
     last = config.recipe.stages[-1]
     if last.objective != "score":
         return config.system, config.recipe
-    return config.system, score_recipe(last.horizon, STEPS["best"])
+    return config.system, now(config.system, last.horizon, STEPS["best"])
 
 
 def _as_begun(options: dict[str, Any]) -> tuple[SystemConfig | None, dict[str, Any]]:

@@ -10,7 +10,7 @@ import optax
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.data.windows import Dataset, Window, sample_excerpts
+from comotion.data.windows import Dataset, Window, crowd, sample_excerpts
 from comotion.encode import OriginFilter
 from comotion.integrate import BodyNoise
 from comotion.model import Model
@@ -19,7 +19,7 @@ NOISE_OF_STEP = 0.05
 """Observation noise to begin with, as a share of a usual step."""
 FASTEST = 0.999
 LEEWAY = 1.5
-MOST_TRACKS, FEWEST_WINDOWS = 150, 8
+MOST_TRACKS, TOGETHER = 150, 6
 FRAMES = 2
 """Of a window whose likelihood is looked at, for each that a forecast sees."""
 CLIMB = 50
@@ -88,8 +88,12 @@ def _speeds(windows: Window, spatial: int) -> tuple[float, float, float]:
 
 def _some(dataset: Dataset, seen: int, *, key: Key) -> Window:
     frames = min(FRAMES * seen, dataset.windows.times.shape[1])
-    windows = max(MOST_TRACKS // dataset.windows.values.shape[2], FEWEST_WINDOWS)
-    return sample_excerpts(dataset, frames, 1, windows, key=key).window
+    slots = min(TOGETHER, dataset.windows.values.shape[2])
+    key_windows, key_crowd = jax.random.split(key)
+    windows = sample_excerpts(dataset, frames, 1, MOST_TRACKS // slots, key=key_windows).window
+    keys = jax.random.split(key_crowd, MOST_TRACKS // slots)
+    few = jax.vmap(lambda window, key: crowd(window, slots, frames // 2, key=key))
+    return few(windows, keys)
 
 
 def _likeliest(

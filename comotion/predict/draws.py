@@ -15,7 +15,7 @@ from comotion._types import Key, Keys
 from comotion.backend.devices import everywhere, mesh_of, over_parts
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Grid
-from comotion.model import Model
+from comotion.model import Beliefs, Model
 from comotion.predict.change import Change
 from comotion.predict.origin import Search
 
@@ -51,7 +51,8 @@ def draw_chunks(
     together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
     size = together * len(devices)
     keys = jax.random.split(key, draws)
-    shared = everywhere((model, excerpts, grids, change), mesh)
+    beliefs = believed(*everywhere((model, excerpts), None))
+    shared = everywhere((model, beliefs, excerpts, grids, change), mesh)
     for start in range(0, draws, size):
         numbers = np.minimum(np.arange(start, start + size), draws - 1)  # the last may be too many
         chunk = _some_draws(*shared, keys[numbers], search, mesh)
@@ -60,8 +61,15 @@ def draw_chunks(
 
 
 @eqx.filter_jit
+def believed(model: Model, excerpts: Excerpt) -> Beliefs:
+    """Of every sequence, once for all draws."""
+    return jax.vmap(model.encode)(excerpts)
+
+
+@eqx.filter_jit
 def _some_draws(
     model: Model,
+    beliefs: Beliefs,
     excerpts: Excerpt,
     grids: Grid,
     change: Change | None,
@@ -69,14 +77,17 @@ def _some_draws(
     search: Search,
     mesh: Mesh | None,
 ) -> DrawnFutures:
-    def part(shared: tuple[Model, Excerpt, Grid, Change | None], keys: Keys) -> DrawnFutures:
+    def part(
+        shared: tuple[Model, Beliefs, Excerpt, Grid, Change | None], keys: Keys
+    ) -> DrawnFutures:
         return jax.vmap(lambda key: one_draw(*shared, search, key))(keys)
 
-    return over_parts(part, mesh, (model, excerpts, grids, change), keys)
+    return over_parts(part, mesh, (model, beliefs, excerpts, grids, change), keys)
 
 
 def one_draw(
     model: Model,
+    beliefs: Beliefs,
     excerpts: Excerpt,
     grids: Grid,
     change: Change | None,
@@ -88,10 +99,10 @@ def one_draw(
     field = model.dynamics.draw(key=key_field)
 
     def follow(
-        excerpt: Excerpt, grid: Grid, key: Key, change: Change | None
+        beliefs: Beliefs, excerpt: Excerpt, grid: Grid, key: Key, change: Change | None
     ) -> tuple[Array, Array, Array]:
         key_start, key_follow = jax.random.split(key)
-        beliefs, window = model.encode(excerpt), excerpt.window
+        window = excerpt.window
         if beliefs.habits is None:
             start = search.draw_start(model, field, beliefs, excerpt, key=key_start)
         else:  # at the last frame seen there is nothing left to lead through
@@ -102,7 +113,7 @@ def one_draw(
         return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance), missed
 
     keys = jax.random.split(key_states, grids.times.shape[0])
-    means, noise_sd, missed = jax.vmap(follow)(excerpts, grids, keys, change)
+    means, noise_sd, missed = jax.vmap(follow)(beliefs, excerpts, grids, keys, change)
     noise = standard_normal(means.shape, means.dtype, key=key_noise)
     observed = means + jnp.einsum("pkao,po->pkao", noise, noise_sd)
     return DrawnFutures(means, observed, jnp.sum(missed))

@@ -26,8 +26,10 @@ def short(system: SystemConfig) -> Recipe:
     The tolerance keeps the bound of long windows smooth where a start knows little; calibration
     then says how much more is open than the posterior of the functions. Networks, and functions of
     raw pairs, know less at the start and take more steps, each on fewer windows: many steps buy
-    more than large ones for the same time.
+    more than large ones for the same time. What begins at the last frame seen learns from `now`.
     """
+    if system.encoder == "filter":
+        return now(system)
     kind = _kind(system)
     raw = kind == "raw pairs"
     # Where velocities are hidden nothing but a regression knows them.
@@ -74,15 +76,16 @@ def _kind(system: SystemConfig) -> Kind:
     return "closed form" if summed and system.properties != "inferred" else "process"
 
 
-def now(system: SystemConfig) -> Recipe:
+def now(system: SystemConfig, horizon: int = 12, steps: int | None = None) -> Recipe:
     """For forecasts from the last frame seen: a start from the data, then the score of forecasts.
 
     A law of its own wants more steps than the sizes of noise.
     """
-    steps = 300 if (system.alone, system.pair) == ("none", "none") else 500
+    if steps is None:
+        steps = 300 if (system.alone, system.pair) == ("none", "none") else 500
     return Recipe(
         name="now",
-        stages=(Stage(12, steps, 2e-2, decay="cosine", objective="score"),),
+        stages=(Stage(horizon, steps, 2e-2, decay="cosine", objective="score"),),
         windows=24,
         draws=8,
         regression=True,

@@ -14,14 +14,16 @@ from jaxtyping import Array, Float, Int
 from comotion._types import FAST, Key
 from comotion.backend.devices import mesh_for
 from comotion.backend.row_batching import summed_gradients
-from comotion.config import RunConfig, Stage
-from comotion.data.windows import Dataset, Excerpt, sample_excerpts
+from comotion.config import RunConfig, Stage, SystemConfig
+from comotion.data.windows import Dataset, Excerpt, crowd, most_together, sample_excerpts
 from comotion.encode import OriginFilter
 from comotion.model import Model
 from comotion.objective import Bound, evidence_bound, forecast_score
 from comotion.train.optimiser import first_optimiser_state, updated
 
 LAST_RATE = 0.02
+ENOUGH = 8
+"""Objects of a window that are looked at where they do not act on each other."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class StepPlan:
     objective: Literal["bound", "score"]
     frames: int
     opening: int
+    slots: int
     windows: int
     draws: int
     clip: float
@@ -64,16 +67,27 @@ class StepInfo(eqx.Module):
 def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
     recipe, there = config.recipe, train.windows.times.shape[1]
     seen = config.system.encoder_frames if stage.objective == "score" else 0
+    frames = min(seen + stage.horizon, there)
     return StepPlan(
         objective=stage.objective,
-        frames=min(seen + stage.horizon, there),
+        frames=frames,
         opening=min(config.system.property_frames, there),
+        slots=_slots(config.system, stage, train, frames),
         windows=recipe.windows,
         draws=recipe.draws,
         clip=recipe.clip,
         kernel_rate=recipe.kernel_rate,
         mesh=mesh_for(recipe.windows),
     )
+
+
+def _slots(system: SystemConfig, stage: Stage, train: Dataset, frames: int) -> int:
+    """Recordings have many slots that are empty most of the time."""
+    slots = train.windows.values.shape[2]
+    if stage.objective != "score":
+        return slots
+    alone = system.pair == "none" and system.contacts == "off"
+    return min(slots, most_together(train, frames), ENOUGH if alone else slots)
 
 
 def first_state(model: Model) -> TrainState:
@@ -137,8 +151,12 @@ def _score(
     assert dataset.straight_line is not None
     seen = model.encoder.frames
     scale = dataset.straight_line[: plan.frames - seen]
+    key_crowd, key_score = jax.random.split(key)
+    keys = jax.random.split(key_crowd, plan.windows)
+    few = jax.vmap(lambda window, key: crowd(window, plan.slots, seen - 1, key=key))
+    windows = few(batch.window, keys)
     return forecast_score(
-        model, batch.window, scale, draws=plan.draws, key=key, mesh=plan.mesh
+        model, windows, scale, draws=plan.draws, key=key_score, mesh=plan.mesh
     ).mean
 
 

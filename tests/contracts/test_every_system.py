@@ -14,7 +14,7 @@ from comotion.data import BadInput, Trajectories
 from comotion.dynamics import Scene
 from comotion.encode.smoother import SmoothingEncoder
 from comotion.predict import FittedModel, load
-from comotion.predict.draws import one_draw
+from comotion.predict.draws import believed, one_draw
 from comotion.predict.origin import CANDIDATES, Search
 from comotion.predict.times import plan_forecast
 from comotion.systems import MOTION, SYSTEMS, data_shape, state_layout, system
@@ -74,7 +74,10 @@ def abstract_forecast(fitted: FittedModel, data: Trajectories):
     plan = plan_forecast(data, None, fitted.scaling, fitted.shape, whole)
     excerpts, key = fitted.excerpts(data), jax.random.key(0)
     search = Search(CANDIDATES, fitted.config.system.encoder_frames)
-    return eqx.filter_eval_shape(one_draw, fitted.model, excerpts, plan.grids, None, search, key)
+    model = fitted.model
+    beliefs = eqx.filter_eval_shape(believed, model, excerpts)
+    shapes = eqx.filter_eval_shape
+    return shapes(one_draw, model, beliefs, excerpts, plan.grids, None, search, key)
 
 
 def nearly_certain(fitted: FittedModel) -> FittedModel:
