@@ -6,7 +6,15 @@ import pytest
 
 from comotion.data import Trajectories
 from comotion.data.scaling import identity_scaling
-from comotion.data.windows import cut, first, sample_excerpts, to_dataset
+from comotion.data.windows import (
+    Dataset,
+    crowd,
+    cut,
+    first,
+    most_together,
+    sample_excerpts,
+    to_dataset,
+)
 
 LENGTHS = [10, 4, 7, 9, 2, 10]
 sample = eqx.filter_jit(sample_excerpts)
@@ -115,3 +123,29 @@ def test_the_opening_of_an_excerpt_is_the_beginning_of_the_same_sequence(dataset
 def test_first_takes_the_first_frames_of_every_window(dataset):
     windows = first(dataset.windows, 3)
     np.testing.assert_array_equal(windows.values, dataset.windows.values[:, :3])
+
+
+def comers_and_goers() -> Dataset:
+    """Eight slots, of which two are filled in any window of three frames."""
+    alive = np.zeros((1, 12, 8), bool)
+    for slot, frame in enumerate(range(0, 12, 3)):
+        alive[0, frame : frame + 3, slot] = True
+    values = np.where(alive[..., None], np.arange(8.0)[None, None, :, None], np.nan)
+    data = Trajectories.from_arrays(np.concatenate([values, values], axis=-1))
+    return to_dataset(data, identity_scaling(2, 0))
+
+
+def test_no_more_slots_are_needed_than_objects_are_there_together():
+    assert most_together(comers_and_goers(), 1) == 1
+    assert most_together(comers_and_goers(), 3) == 2
+    assert most_together(comers_and_goers(), 100) == 4
+
+
+def test_a_crowd_is_those_who_are_there_in_a_frame_and_then_the_others():
+    whole = jax.tree.map(lambda leaf: leaf[0], comers_and_goers().windows)
+    few = crowd(cut(whole, jnp.asarray(2), 3), 2, 0, key=jax.random.key(0))
+    assert few.alive.shape == (3, 2)
+    np.testing.assert_array_equal(few.alive[0], [True, False])
+    np.testing.assert_array_equal(few.values[0, 0], 0.0)  # slot 0 holds zeros, …
+    np.testing.assert_array_equal(few.values[2, 1], 1.0)  # … slot 1, which comes next, ones
+    assert few.neighbours.shape == (2, 2)

@@ -91,3 +91,8 @@ def test_every_field_of_a_recipe_can_be_given_beside_parts_of_the_system():
     assert config.recipe.calibration == 3
     assert sum(stage.iterations for stage in config.recipe.stages) == 9
     assert config.system.order == 1
+
+
+def test_what_begins_at_the_last_frame_seen_learns_by_the_score_of_forecasts():
+    assert recipe("short", system("motion")) == recipe("now", system("motion"))
+    assert {stage.objective for stage in recipe("short", system("motion")).stages} == {"score"}
