@@ -10,21 +10,21 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from comotion import __version__
 from comotion.backend.keys import key_for
 from comotion.coordinates.layout import Layout
 from comotion.data import Trajectories
 from comotion.dynamics import InteractingDynamics, JointDynamics, Nonlinear
-from comotion.encode import OriginFilter
 from comotion.errors import BadInput
-from comotion.model import Model
+from comotion.model import Model, Start
 from comotion.observe import FirstEntries
 from comotion.predict import FittedModel
 from comotion.predict.origin import CANDIDATES, MOVES, Search
 from comotion.predict.probes import state_units
 from comotion.report.explorer.laws import describe, once_where_equal
-from comotion.report.explorer.scenes import Drawn, draw, origins
+from comotion.report.explorer.scenes import Drawn, Seen, draw, origins, seen_by
 from comotion.systems import check_data
 
 SCHEMA = 1
@@ -57,12 +57,12 @@ def explorable(
     _check_positions(fitted, data)
     check_data(fitted.config.system, fitted.shape, data)
     data, model = data[: extent.sequences], fitted.model
-    seen = fitted.config.system.encoder_frames
-    frames = origins(data, seen, extent.origins)
+    seen = seen_by(fitted)
+    frames = origins(data, seen.frames, extent.origins)
     draws = _affordable(model, extent.draws)
     keys = jax.random.split(key_for("forecast", extent.seed), draws)
     bounces = fitted.contact_law is not None
-    search = Search(1, seen, MOVES) if bounces else Search(CANDIDATES, seen)
+    search = Search(1, seen.frames, MOVES) if bounces else Search(CANDIDATES, seen.frames)
     drawn = draw(model, fitted.excerpts(data), search, jnp.asarray(frames), keys)
     layout = model.dynamics.layout
     return {
@@ -96,11 +96,6 @@ def _check_positions(fitted: FittedModel, data: Trajectories) -> None:
         raise BadInput(
             f"system '{fitted.system}' was fitted to features without positions, so there is no "
             "scene to explore; name the positions x, y, z"
-        )
-    if isinstance(fitted.model.encoder, OriginFilter):
-        raise BadInput(
-            f"system '{fitted.system}' starts at the last frame seen: the explorer cannot follow "
-            "that yet; fit with encoder=smoother and process_noise=state"
         )
 
 
@@ -155,8 +150,17 @@ def _slots(model: Model, data: Trajectories, p: int) -> np.ndarray:
     return np.arange(data.values.shape[2])
 
 
+def _habits(starts: Start, p: int) -> Float[np.ndarray, "L origins A d"]:
+    """What process noise with a memory begins with: acceleration, speed, variation, activity."""
+    known = starts.habits
+    if known is None:
+        return np.asarray(starts.initial)[:1, :, p, :, :0]
+    alone = np.stack([known.speed, known.variation, known.activity], axis=-1)
+    return np.concatenate([known.acceleration, alone], axis=-1)[:, :, p].astype(np.float32)
+
+
 def _sequence(
-    data: Trajectories, drawn: Drawn, p: int, frames: np.ndarray, seen: int, slots: np.ndarray
+    data: Trajectories, drawn: Drawn, p: int, frames: np.ndarray, seen: Seen, slots: np.ndarray
 ) -> dict[str, Any]:
     length = int(data.lengths[p])
     return {
@@ -167,8 +171,9 @@ def _sequence(
         "alive": data.alive[p, :length][:, slots],
         "neighbours": data.neighbours[p][np.ix_(slots, slots)],
         "controls": np.nan_to_num(data.controls[p, :length][:, slots]).astype(np.float32),
-        "origins": frames,
-        "seen": seen,
+        "origins": frames + seen.begins,
+        "seen": seen.and_begun,
         "starts": np.asarray(drawn.starts.initial)[:, :, p][:, :, slots],  # L origins A D
+        "habits": _habits(drawn.starts, p)[:, :, slots],
         "static": np.asarray(drawn.starts.properties)[:, 0, p][:, slots],  # L A C
     }

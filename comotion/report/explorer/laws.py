@@ -23,7 +23,7 @@ from comotion.errors import BadInput
 from comotion.functions import Network, SparseGPDraw
 from comotion.gp.combine import AnchoredProduct, AnchoredSum
 from comotion.gp.kernels import AnchoredRadial, Matern12, Matern32, Matern52, SquaredExponential
-from comotion.integrate import FixedSteps, FrameSteps, StateNoise
+from comotion.integrate import BodyNoise, FixedSteps, FrameSteps, StateNoise
 from comotion.observe import FirstEntries, LearnedDecoder
 
 Description = dict[str, Any]
@@ -219,6 +219,13 @@ def _(noise: StateNoise) -> Description:
         "first": noise.first,
         "stop": noise.stop,
     }
+
+
+@describe.register
+def _(noise: BodyNoise) -> Description:
+    numbers = {name: np.asarray(value) for name, value in vars(noise).items() if name != "spatial"}
+    plain = {name: value if value.ndim else float(value) for name, value in numbers.items()}
+    return {"kind": "body", "spatial": noise.spatial} | plain
 
 
 @describe.register

@@ -1,6 +1,7 @@
 """Recordings beside the states that drawn laws start from, at several moments of each."""
 
 from functools import partial
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,7 +13,9 @@ from comotion._types import Key, Keys
 from comotion.data import Trajectories
 from comotion.data.windows import Excerpt, Window, cut
 from comotion.dynamics import AbstractField
+from comotion.encode import OriginFilter
 from comotion.model import Model, Start
+from comotion.predict import FittedModel
 from comotion.predict.origin import Search
 
 
@@ -21,6 +24,24 @@ class Drawn(eqx.Module):
 
     field: AbstractField
     starts: Start
+
+
+class Seen(NamedTuple):
+    """Which frames a forecast looks at, from its origin on, and with which of them it begins."""
+
+    frames: int
+    begins: int
+
+    @property
+    def and_begun(self) -> int:
+        """Frames seen from the one on that it begins with."""
+        return self.frames - self.begins
+
+
+def seen_by(fitted: FittedModel) -> Seen:
+    """A filter is at the last frame seen; other encoders lead through the first ones."""
+    system, at_end = fitted.config.system, isinstance(fitted.model.encoder, OriginFilter)
+    return Seen(system.encoder_frames, system.encoder_frames - 1 if at_end else 0)
 
 
 def origins(data: Trajectories, seen: int, most: int) -> Int[np.ndarray, " origins"]:
@@ -34,9 +55,12 @@ def origins(data: Trajectories, seen: int, most: int) -> Int[np.ndarray, " origi
 def draw(model: Model, excerpts: Excerpt, search: Search, frames: Array, keys: Keys) -> Drawn:
     """Draw k is draw k of a forecast with the same keys."""
     padded = jax.vmap(_with_empty_frames)(excerpts.window)
+    # A filter looks at all frames it is given, so it is given no more than it may see.
+    at_end = isinstance(model.encoder, OriginFilter)
+    length = search.frames if at_end else excerpts.window.times.shape[1]
 
     def starts_of(field: AbstractField, keys: Keys, frame: Int[Array, ""]) -> Start:
-        windows = jax.vmap(lambda window: cut(window, frame, window.times.shape[0] // 2))(padded)
+        windows = jax.vmap(lambda window: cut(window, frame, length))(padded)
         starts = jax.vmap(partial(_start, model, search, field))
         return starts(Excerpt(windows, excerpts.opening), keys)
 
@@ -51,6 +75,8 @@ def draw(model: Model, excerpts: Excerpt, search: Search, frames: Array, keys: K
 
 def _start(model: Model, search: Search, field: AbstractField, excerpt: Excerpt, key: Key) -> Start:
     key_start, _ = jax.random.split(key)
+    if isinstance(model.encoder, OriginFilter):
+        return model.draw_start(model.encode(excerpt), excerpt, key=key_start)
     return search.draw_start(model, field, model.encode(excerpt), excerpt, key=key_start)
 
 

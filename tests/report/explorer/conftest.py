@@ -31,9 +31,10 @@ def walks(
     velocities: bool = True,
     controls: int = 0,
     step: float = 0.02,
+    frames: int = 51,
 ) -> Trajectories:
-    """Slow random walks of charged objects in 51 frames; one object enters late."""
-    rng, frames = np.random.default_rng(objects + spatial), 51
+    """Slow random walks of charged objects; one object enters late."""
+    rng = np.random.default_rng(objects + spatial)
     width = spatial * (2 if velocities else 1)
     start = 1.5 * rng.normal(size=(2, 1, objects, width))
     values = start + np.cumsum(0.05 * rng.normal(size=(2, frames, objects, width)), axis=1)

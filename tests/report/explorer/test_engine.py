@@ -13,16 +13,18 @@ from comotion.backend.normal import standard_normal
 from comotion.contacts import Parts, Plane, Restitution, Sphere, contact_law, polygon
 from comotion.coordinates import ALONE, PAIR
 from comotion.data import Trajectories
+from comotion.data.windows import cut
 from comotion.dynamics import ACCUMULATIONS
 from comotion.errors import BadInput
 from comotion.functions import ACTIVATIONS
 from comotion.gp import KERNELS, KernelProduct, KernelSum, Matern32, SquaredExponential
 from comotion.integrate import StateNoise
+from comotion.model import Model
 from comotion.predict import FittedModel
 from comotion.predict.origin import Search
 from comotion.report.explorer import export
 from comotion.report.explorer.export import Extent, explorable
-from comotion.report.explorer.scenes import draw
+from comotion.report.explorer.scenes import draw, seen_by
 from comotion.systems import SYSTEMS, system
 from tests.report.explorer.conftest import tiny_model, walks
 
@@ -30,10 +32,11 @@ FRAMES = 50
 DRAWS = 2
 TOLERANCE = 1e-4
 NUDGE = 1e-6
+NOISE_SEED = 7
 
-REFUSED = [name for name in SYSTEMS if system(name).encoder == "filter"]
+FROM_LAST = [name for name in SYSTEMS if system(name).encoder == "filter"]
 CASES: dict[str, dict] = {
-    **{name: {"name": name} for name in SYSTEMS if name not in REFUSED},
+    **{name: {"name": name} for name in SYSTEMS if name not in FROM_LAST},
     **{f"pair {part}": {"pair": part, "order": 1 + k % 2} for k, part in enumerate(PAIR)},
     **{
         f"pair {part}, other order": {"pair": part, "order": 2 - k % 2}
@@ -85,15 +88,17 @@ class Expected:
 def expect(fitted: FittedModel, data: Trajectories, noisy: bool = False) -> Expected:
     keys = jax.random.split(key_for("forecast", 0), DRAWS)
     excerpts, model = fitted.excerpts(data), fitted.model
+    begins = seen_by(fitted).begins
     search = Search(1, fitted.config.system.encoder_frames)
     drawn = draw(model, excerpts, search, jnp.zeros(1, int), keys)
     window = jax.tree.map(lambda leaf: leaf[0], excerpts.window)
+    window = cut(window, jnp.asarray(begins), window.times.shape[0] - begins)
 
     @eqx.filter_jit
     def follow(field, start):
         if not noisy:
             return model.follow(field, start, window, window.grid)
-        key = jax.random.key(7)
+        key = jax.random.key(NOISE_SEED)
         return model.follow_noisy(field, start, window, window.grid, key=key)[0]
 
     def states(nudge: float) -> np.ndarray:
@@ -113,6 +118,12 @@ def expect(fitted: FittedModel, data: Trajectories, noisy: bool = False) -> Expe
 def questions(edits: list[dict] | None = None, **more) -> list[dict]:
     request = {"sequence": 0, "origin": 0, "frames": FRAMES, "edits": edits or []}
     return [{"draw": k, "request": request, **more} for k in range(DRAWS)]
+
+
+def normals(model: Model) -> np.ndarray:
+    """What `expect` draws process noise from, for three objects."""
+    shape = (FRAMES + 1, 3, model.process_noise.normals)
+    return np.asarray(standard_normal(shape, jnp.float32, key=jax.random.key(NOISE_SEED)))
 
 
 def content_of(fitted: FittedModel, data: Trajectories) -> dict:
@@ -149,11 +160,45 @@ def test_the_browsers_numbers_are_pythons(case, run_engine):
     assert_same(got, expected)
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_the_page_cannot_follow_is_refused_in_a_sentence(name):
-    data = walks()
-    with pytest.raises(BadInput, match="the explorer cannot follow that yet"):
-        content_of(tiny_model(data, name), data)
+MOVING = {
+    "by itself": {},
+    "in three dimensions": {"spatial": 3},
+    "by a law of speed and of others": {"alone": "speed", "pair": "body"},
+    "in an arena": {"pair": "body", "contacts": "hard"},
+}
+
+
+@pytest.mark.parametrize("name", FROM_LAST)
+@pytest.mark.parametrize("case", MOVING)
+def test_what_moves_with_a_memory_does_so_in_the_page(name, case, run_engine):
+    """From the last frame seen, with noise on speed and turning."""
+    parts = dict(MOVING[case])
+    arena = parts.pop("contacts", None)
+    data = walks(spatial=parts.pop("spatial", 2), frames=FRAMES + 10, velocities=False)
+    fitted = tiny_model(data, name, encoder_frames=10, **parts)
+    noise = dataclasses.replace(
+        fitted.model.process_noise,
+        along=jnp.asarray([0.1, 0.3, 0.5, -0.2], jnp.float32),
+        turn=jnp.asarray([0.4, -0.3, 0.2, 0.1], jnp.float32),
+        log_memory=jnp.asarray([-0.5, 0.3], jnp.float32),
+        most=jnp.asarray(2.0, jnp.float32),
+    )
+    model = dataclasses.replace(fitted.model, process_noise=noise)
+    if arena:
+        law = contact_law(COLLIDING["a round arena with an obstacle"])
+        model = eqx.tree_at(
+            lambda m: m.dynamics, model, dataclasses.replace(model.dynamics, contacts=law)
+        )
+    expected = expect(dataclasses.replace(fitted, model=model), data, noisy=True)
+    content = content_of(expected.fitted, data)
+    assert_same(run_engine(content, questions(noise=normals(model).tolist())), expected)
+
+
+def test_what_has_no_place_is_refused_in_a_sentence():
+    shades = walks()
+    shades = dataclasses.replace(shades, features=("a", "b", "c", "d"))
+    with pytest.raises(BadInput, match="there is no scene to explore; name the positions"):
+        content_of(tiny_model(shades, "I-NODE-8", decoder="mlp"), shades)
 
 
 def test_a_browser_without_vector_instructions_gets_the_same_numbers(run_engine):
@@ -189,9 +234,9 @@ def test_process_noise_is_pythons_where_the_normal_numbers_are(run_engine):
     fitted = dataclasses.replace(
         fitted, model=eqx.tree_at(lambda m: m.process_noise, fitted.model, noise)
     )
-    normal = np.asarray(standard_normal((FRAMES + 1, 3, 3), jnp.float32, key=jax.random.key(7)))
     expected = expect(fitted, data, noisy=True)
-    got = run_engine(content_of(fitted, data), questions(noise=normal[1:].tolist()))
+    noise = normals(fitted.model).tolist()
+    got = run_engine(content_of(fitted, data), questions(noise=noise))
     assert_same(got, expected)
     calm = expect(fitted, data)
     assert np.abs(calm.states - expected.states).max() > 0.1

@@ -42,36 +42,32 @@ function unsigned(value) {
 
 /** An instruction on four numbers at once. @param {number} code */
 const vector = (code) => [0xfd, ...unsigned(code)];
-const MEMORY = [2, 0]; // addresses are multiples of four bytes, nothing is added to them
+/** Addresses are multiples of four bytes; `offset` is added to them. @param {number} offset */
+const memory = (offset) => [2, ...unsigned(offset)];
 
 export const I32 = (/** @type {number} */ value) => [0x41, ...integer(value)];
-export const STORE_F32 = [0x38, ...MEMORY];
+export const STORE_F32 = (/** @type {number} */ offset) => [0x38, ...memory(offset)];
 export const ADD_I32 = [0x6a];
-export const SUB_I32 = [0x6b];
+export const LESS_I32 = [0x49];
 export const ADD_F32 = [0x92];
-export const LOAD = [...vector(0), ...MEMORY];
-export const LOAD_SAME = [...vector(9), ...MEMORY];
-export const STORE = [...vector(11), ...MEMORY];
+export const LOAD = (/** @type {number} */ offset) => [...vector(0), ...memory(offset)];
+export const LOAD_SAME = (/** @type {number} */ offset) => [...vector(9), ...memory(offset)];
 export const NEAREST = vector(106);
 export const ABS = vector(224);
+export const SQRT = vector(227);
 export const ADD = vector(228);
 export const SUB = vector(229);
 export const MUL = vector(230);
-export const MAX = vector(233);
-export const TO_INTEGER = vector(248);
+export const LARGER = vector(235);
 export const ADD_INTEGERS = vector(174);
 export const SHIFT_INTEGERS = vector(171);
+/** a · b + c in one instruction, where the browser has it. */
+const FUSED = vector(0x105);
 export const LANE = (/** @type {number} */ lane) => [...vector(31), lane];
 
 /** The same number four times. @param {number} value */
 export function FOUR(value) {
   const bytes = [...new Uint8Array(Float32Array.of(value).buffer)];
-  return [...vector(12), ...bytes, ...bytes, ...bytes, ...bytes];
-}
-
-/** The same integer four times. @param {number} value */
-export function FOUR_INTEGERS(value) {
-  const bytes = [...new Uint8Array(Int32Array.of(value).buffer)];
   return [...vector(12), ...bytes, ...bytes, ...bytes, ...bytes];
 }
 
@@ -83,23 +79,34 @@ const list = (items) => [...unsigned(items.length), ...items.flat()];
 /** @param {number} id @param {number[]} content */
 const section = (id, content) => [id, ...unsigned(content.length), ...content];
 
+/** a · b + c. @param {Code} a @param {Code} b @param {Code} c @returns {Code} */
+export const MULTIPLY_ADD = (a, b, c) => (hasFused() ? [...a, ...b, ...c, FUSED] : [...a, ...b, MUL, ...c, ADD]);
+
+/** @type {boolean | undefined} */
+let fused;
+function hasFused() {
+  if (fused !== undefined) return fused;
+  fused = false; // while the probe itself is assembled
+  const probe = { name: "probe", parameters: {}, variables: { v: /** @type {const} */ ("v128") }, body: (/** @type {Names} */ { get, set }) => [get("v"), get("v"), get("v"), FUSED, set("v")] };
+  return (fused = WebAssembly.validate(assemble(probe)));
+}
+
 /**
- * All routines and the memory are exported by name; no routine gives anything back.
- * @param {Routine[]} routines
- * @param {number} pages of memory, 64 kB each
+ * A module with one routine, which it exports by its name and which gives nothing back. Its memory
+ * is imported as `given.memory`.
+ * @param {Routine} routine
  * @returns {Uint8Array<ArrayBuffer>}
  */
-export function assemble(routines, pages) {
+export function assemble(routine) {
   const text = (/** @type {string} */ name) => list([...name].map((letter) => [letter.charCodeAt(0)]));
-  const types = routines.map(({ parameters }) => [0x60, ...list(Object.values(parameters).map((type) => [TYPES[type]])), 0]);
-  const exports = routines.map(({ name }, k) => [...text(name), 0, ...unsigned(k)]);
+  const type = [0x60, ...list(Object.values(routine.parameters).map((type) => [TYPES[type]])), 0];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list(types)),
-    ...section(3, list(routines.map((_, k) => unsigned(k)))),
-    ...section(5, list([[0, ...unsigned(pages)]])),
-    ...section(7, list([...exports, [...text("memory"), 2, 0]])),
-    ...section(10, list(routines.map(bodyOf))),
+    ...section(1, list([type])),
+    ...section(2, list([[...text("given"), ...text("memory"), 2, 0, 1]])),
+    ...section(3, list([[0]])),
+    ...section(7, list([[...text(routine.name), 0, 0]])),
+    ...section(10, list([bodyOf(routine)])),
   ]);
 }
 

@@ -2,7 +2,7 @@
 
 import { cosineInPlace, sineInPlace, STEPS_PER_RADIAN } from "./fast_math.js";
 import { makeKernel } from "./kernels.js";
-import { canBeVectors, vectorPathwise } from "./pathwise.js";
+import { vectorPathwise } from "./pathwise.js";
 import { ofDraw } from "./unpack.js";
 
 /**
@@ -19,7 +19,7 @@ import { ofDraw } from "./unpack.js";
  * @returns {DrawnFunction}
  */
 export function makeFunction(spec, draw) {
-  if (spec.kind === "gp") return canBeVectors(spec) ? vectorPathwise(spec, draw) : pathwise(spec, draw);
+  if (spec.kind === "gp") return vectorPathwise(spec, draw) ?? pathwise(spec, draw);
   if (spec.kind === "network") return network(spec, draw);
   throw new Error(`This page knows no function of kind ${spec.kind}.`);
 }

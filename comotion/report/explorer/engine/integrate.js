@@ -82,36 +82,3 @@ function jumps(size) {
     for (let k = 0; k < size; k++) states[k] += change[k];
   };
 }
-
-/**
- * Process noise: multiplicative on the change of velocity, plus Brownian.
- * @param {any} spec
- * @param {number} stride entries of one object's state
- * @returns {(before: Float64Array, after: Float64Array, length: number, normal: Float64Array) => void}
- *   `normal` has one standard normal number per object and one for each entry it acts on
- */
-export function makeNoise(spec, stride) {
-  const { share, steady, first, stop } = spec;
-  const most = spec.most ?? Infinity;
-  if (spec.kind !== "state") throw new Error(`This page knows no noise of kind ${spec.kind}.`);
-  return (before, after, length, normal) => {
-    if (share === 0 && steady === 0) return;
-    for (let row = 0, n = 0; row < after.length; row += stride, n += 1 + stop - first) {
-      let moved = false;
-      for (let i = 0; i < stride; i++) moved ||= after[row + i] !== before[row + i];
-      if (!moved) continue;
-      let calm = 0;
-      let pushed = 0;
-      for (let i = first; i < stop; i++) calm += after[row + i] ** 2;
-      for (let i = first; i < stop; i++) {
-        const change = after[row + i] - before[row + i];
-        const wander = steady * Math.sqrt(length) * normal[n + 1 + i - first];
-        after[row + i] += share * normal[n] * change + wander;
-        pushed += after[row + i] ** 2;
-      }
-      const limit = Math.max(most, Math.sqrt(calm));
-      const size = Math.sqrt(pushed);
-      if (size > limit) for (let i = first; i < stop; i++) after[row + i] *= limit / size;
-    }
-  };
-}

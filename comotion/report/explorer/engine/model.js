@@ -17,8 +17,10 @@ const SCHEMA = 1;
  * @property {NumberArray} neighbours object × object
  * @property {NumberArray} controls frame × object × control
  * @property {NumberArray} origins frames to forecast from
- * @property {number} seen frames that a forecast has looked at, from its origin on
+ * @property {number} seen frames that a forecast has looked at, from its origin on; 1 where it
+ *   starts at the last of them
  * @property {NumberArray} starts draw × origin × object × state
+ * @property {NumberArray} habits draw × origin × object × what process noise knows of it
  * @property {NumberArray} static draw × object × property
  *
  * @typedef {object} Model

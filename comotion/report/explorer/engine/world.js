@@ -1,7 +1,8 @@
 /** One drawn world: a start, a law, and what a visitor changes on the way. */
 
-import { bouncing, makeIntegrator, makeNoise } from "./integrate.js";
+import { bouncing, makeIntegrator } from "./integrate.js";
 import { normalsOf } from "./normal.js";
+import { makeNoise, normalsPerObject } from "./process_noise.js";
 import { controlsAt, isAlive, timeOf } from "./timeline.js";
 import { ofDraw } from "./unpack.js";
 
@@ -25,7 +26,7 @@ import { ofDraw } from "./unpack.js";
  *
  * @callback Normals the noise of one interval, object by object
  * @param {number} draw
- * @param {number} frame counted from the origin
+ * @param {number} frame that ends the interval, counted from the origin; 0 is what noise begins with
  * @returns {Float64Array}
  */
 
@@ -40,14 +41,12 @@ import { ofDraw } from "./unpack.js";
 export function follow(model, draw, request, normals = usualNormals(model, request)) {
   const { content, layout } = model;
   const world = begin(model, draw, request);
-  const { states, scene, sequence, origin } = world;
+  const { states, scene, sequence, origin, noise } = world;
   const size = states.length;
   const law = model.law(draw);
   const advance = law.contacts
     ? bouncing(content.integrator.steps ?? 1, layout, law.contacts, scene)
     : makeIntegrator(content.integrator, size);
-  const disturb = makeNoise(content.noise, layout.state);
-  const before = new Float64Array(size);
   const all = new Float64Array((request.frames + 1) * size);
   /** @type {import("./unpack.js").Numbers} */ let from;
   /** @type {import("./unpack.js").Numbers} */ let to;
@@ -62,6 +61,7 @@ export function follow(model, draw, request, normals = usualNormals(model, reque
   for (let n = 0; n <= request.frames; n++) {
     const frame = origin + n;
     for (const edit of request.edits) if (edit.at === frame) apply(model, world, edit);
+    if (n === 0) noise.begin(states, normals(draw, 0));
     all.set(states, n * size);
     if (n === request.frames) break;
     settle(world, frame);
@@ -69,16 +69,15 @@ export function follow(model, draw, request, normals = usualNormals(model, reque
     to = controlsAt(sequence, frame + 1);
     const span = timeOf(sequence, content.step, frame + 1) - timeOf(sequence, content.step, frame);
     const length = span / content.units.time;
-    before.set(states);
-    advance(rates, states, length);
-    disturb(before, states, length, normals(draw, n));
+    const interval = { length, moving: scene.moving, normal: normals(draw, n + 1) };
+    noise.advance(() => advance(rates, states, length), states, interval);
   }
   return all;
 }
 
 /** Noise that is the same in all worlds that are compared. @param {Model} model @param {Request} request @returns {Normals} */
 function usualNormals({ content, sequences }, request) {
-  const width = 1 + content.noise.stop - content.noise.first;
+  const width = normalsPerObject(content.noise);
   const count = sequences[request.sequence].objects.length + request.edits.filter((edit) => edit.do === "duplicate").length;
   return (draw, frame) => normalsOf(count * width, width, content.seed, draw, frame);
 }
@@ -90,6 +89,7 @@ function usualNormals({ content, sequences }, request) {
  * @property {number} recorded objects of the recording
  * @property {Float64Array} states
  * @property {import("./field.js").Scene} scene
+ * @property {import("./process_noise.js").Noise} noise
  * @property {Uint8Array} hears who hears whom, beside who is there
  * @property {Uint8Array} gone
  * @property {Uint8Array} frozen
@@ -99,14 +99,20 @@ function usualNormals({ content, sequences }, request) {
 /** @param {Model} model @param {number} draw @param {Request} request @returns {World} */
 function begin(model, draw, request) {
   const { layout } = model;
+  const { noise } = model.content;
   const sequence = model.sequences[request.sequence];
   const recorded = sequence.objects.length;
   const added = request.edits.filter((edit) => edit.do === "duplicate");
   const count = recorded + added.length;
   const copies = added.map((edit, k) => ({ object: recorded + k, of: edit.object, edit }));
-  const starts = ofDraw(sequence.starts, draw);
-  const each = recorded * layout.state;
-  const states = widened(starts.subarray(request.origin * each, (request.origin + 1) * each), count, layout.state);
+  /** @param {import("./unpack.js").NumberArray} array draw × origin × object × … */
+  const atOrigin = (array) => {
+    const [, origins, , width] = array.shape;
+    const each = ofDraw(array, draw).subarray((request.origin * array.data.length) / array.shape[0] / origins);
+    return widened(each.subarray(0, recorded * width), count, width);
+  };
+  const states = atOrigin(sequence.starts);
+  const habits = atOrigin(sequence.habits);
   const properties = widened(ofDraw(sequence.static, draw), count, layout.properties);
   const hears = new Uint8Array(count * count);
   for (let a = 0; a < recorded; a++) {
@@ -115,6 +121,7 @@ function begin(model, draw, request) {
   for (const copy of copies) {
     copyRow(states, copy.of, copy.object, layout.state);
     copyRow(properties, copy.of, copy.object, layout.properties);
+    copyRow(habits, copy.of, copy.object, sequence.habits.shape[3]);
     for (let b = 0; b < count; b++) {
       hears[copy.object * count + b] = hears[copy.of * count + b];
       hears[b * count + copy.object] = hears[b * count + copy.of];
@@ -127,6 +134,7 @@ function begin(model, draw, request) {
     origin: sequence.origins.data[request.origin],
     recorded,
     states,
+    noise: makeNoise(noise, layout.state, habits),
     hears,
     gone: new Uint8Array(count),
     frozen: new Uint8Array(count),
@@ -179,7 +187,11 @@ function apply(model, world, edit) {
     });
   };
   if (edit.do === "move") put(row, 0);
-  else if (edit.do === "push" && layout.velocity) put(row, spatial);
+  else if (edit.do === "push" && layout.velocity) {
+    const before = states.slice();
+    put(row, spatial);
+    world.noise.thrown(edit.object, states, before);
+  }
   else if (edit.do === "remove") world.gone[edit.object] = 1;
   else if (edit.do === "freeze") {
     world.frozen[edit.object] = 1;
@@ -199,6 +211,7 @@ function apply(model, world, edit) {
     if (!copy) return;
     copyRow(states, edit.object, copy.object, state);
     copyRow(scene.properties, edit.object, copy.object, layout.properties);
+    world.noise.copy(edit.object, copy.object);
     edit.to?.forEach((offset, d) => {
       states[copy.object * state + d] += offset / scale[d];
     });

@@ -4,8 +4,10 @@ import { timesOf } from "../engine/forecast.js";
 import { openModel } from "../engine/model.js";
 import { read, unpack } from "../engine/unpack.js";
 import { makeCamera } from "./camera.js";
-import { element, propertyOf, showEdits, showEffects, showObjects, showStatements } from "./cards.js";
+import { makeAnswers } from "./answers.js";
+import { element, showEdits, showEffects, showObjects, showStatements } from "./cards.js";
 import { listenToControls, showControls } from "./controls.js";
+import { makeLawCard } from "./law_card.js";
 import { drawLaw } from "./law_plot.js";
 import { digits, readTheme } from "./look.js";
 import { listenToPointer } from "./pointer.js";
@@ -14,19 +16,15 @@ import { bounds as boundsOf, meetingDistance, typicalSpeed, withWalls } from "./
 import { arrowTip, drawStage } from "./stage.js";
 import { fromHash, toHash, withEdit, withoutEdit } from "./state.js";
 import { timeAt } from "./statements.js";
-import { bodyOf, frameOf, isIn, objectCount } from "./view.js";
+import { bodyOf, frameOf, objectCount } from "./view.js";
 
 const FRAMES_PER_SECOND = 12;
 const PAUSE_AT_END = 1200;
 const CARDS_EVERY = 200;
-const LAW_EVERY = 120;
-const CURVE_POINTS = 60;
-const MOST_PAIRS = 15;
 const HINT_FOR = 9000;
 
 /**
  * @typedef {import("./state.js").State} State
- * @typedef {import("./futures.js").Futures} Futures
  * @typedef {import("./view.js").World} World
  */
 
@@ -46,15 +44,18 @@ export async function start(packed, workerSource) {
   let theme = readTheme();
   /** @type {State} */
   let state = fromHash(location.hash, model);
-  /** @type {{ base: Futures | null, alt: Futures | null }} */
-  const futures = { base: null, alt: null };
-  /** @type {import("./law_plot.js").LawPicture | null} */
-  let lawPicture = null;
+  const answers = makeAnswers(model, pool, (slot) => {
+    stale = true;
+    const { dataset } = document.documentElement;
+    dataset[slot] = String(Number(dataset[slot] ?? 0) + 1);
+    dataset[`${slot}Draws`] = String(Number(dataset[`${slot}Draws`] ?? 0) + (futures[slot]?.draws.length ?? 0));
+  });
+  const { futures } = answers;
+  const lawCard = makeLawCard(model, pool, bounds, () => (stale = true));
   let times = new Float64Array();
   let held = false;
   let stale = true;
   let cardsAt = 0;
-  let lawAt = 0;
   let arrivedAtEnd = 0;
   let started = 0;
 
@@ -66,44 +67,22 @@ export async function start(packed, workerSource) {
   const shownWorld = () => (changed() && futures.alt ? whatIf() : asIs());
   const now = () => model.sequences[state.sequence].seen - 1;
 
-  /** @type {Record<string, boolean>} */
-  const again = {};
-
-  /** Asks for futures; while an answer is on its way, only the newest question waits. @param {"base" | "alt"} slot */
-  function ask(slot) {
-    if (pool.busy(slot)) {
-      again[slot] = true;
-      return;
-    }
-    const edits = slot === "base" ? [] : state.edits;
-    const request = { sequence: state.sequence, origin: state.origin, frames: model.content.frames, edits };
-    const objects = model.sequences[state.sequence].objects.length + edits.filter((edit) => edit.do === "duplicate").length;
-    pool.ask(slot, "forecast", request, (draws, complete) => {
-      if (!again[slot] || complete) {
-        futures[slot] = { draws, objects, frames: request.frames, shown: model.shown, spatial: model.spatial };
-        stale = true;
-        document.documentElement.dataset[slot] = String(Number(document.documentElement.dataset[slot] ?? 0) + 1);
-      }
-      if (complete && again[slot]) {
-        again[slot] = false;
-        ask(slot);
-      }
-    });
-  }
+  /** @param {import("../engine/world.js").Edit[]} edits @returns {import("../engine/world.js").Request} */
+  const requestOf = (edits) => ({ sequence: state.sequence, origin: state.origin, frames: model.content.frames, edits });
 
   /** @param {Partial<State>} changes */
   function update(changes) {
     const other = changes.sequence !== undefined || changes.origin !== undefined;
     state = { ...state, ...changes };
-    const request = { sequence: state.sequence, origin: state.origin, frames: model.content.frames, edits: [] };
-    times = timesOf(model, request);
+    times = timesOf(model, requestOf([]));
     if (other) {
-      futures.base = futures.alt = null;
-      again.base = again.alt = false;
-      ask("base");
+      answers.forget("base");
+      answers.forget("alt");
+      answers.ask("base", requestOf([]), false);
     }
-    if (changed() && (other || changes.edits)) ask("alt");
-    if (!changed()) futures.alt = null;
+    if (changed() && (other || changes.edits)) answers.ask("alt", requestOf(state.edits), held);
+    if (!changed()) answers.forget("alt");
+    if (held && changes.edits && futures.alt) return remember(); // a picture when the answer comes is soon enough
     stale = true;
     cardsAt = 0;
     showControls(state, model, held);
@@ -135,9 +114,10 @@ export async function start(packed, workerSource) {
       const at = Math.round(frameOf(asIs()));
       const edits = withEdit(state.edits, { at, ...edit });
       const selected = edit.do === "duplicate" ? model.sequences[state.sequence].objects.length + edits.filter((one) => one.do === "duplicate").length - 1 : edit.object;
-      held = edit.do === "set";
+      const before = held;
+      held ||= edit.do === "set";
       update({ edits, selected, head: at - model.sequences[state.sequence].origins.data[state.origin] });
-      held = false;
+      held = before;
     },
     undo(/** @type {number} */ which) {
       const recorded = model.sequences[state.sequence].objects.length;
@@ -163,7 +143,7 @@ export async function start(packed, workerSource) {
     },
     release() {
       held = false;
-      update({ playing: wasPlaying });
+      update({ playing: wasPlaying, edits: state.edits });
     },
   });
 
@@ -179,7 +159,6 @@ export async function start(packed, workerSource) {
       theme = readTheme();
       showObjectsUnlessTouched();
       stale = true;
-      lawAt = 0;
     },
   });
 
@@ -232,45 +211,8 @@ export async function start(packed, workerSource) {
       const handles = model.content.can.move && model.layout.velocity;
       drawStage({ context, rectangle, camera, theme, bounds, speed, caption, handles }, world, ghost);
     });
-    if (lawPicture) drawLaw(fitted(law), law.clientWidth, law.clientHeight, lawPicture, theme);
+    if (lawCard.picture) drawLaw(fitted(law), law.clientWidth, law.clientHeight, lawCard.picture, theme);
   }
-
-  function askLaw() {
-    if (model.content.field.kind !== "interacting" || pool.busy("law")) return;
-    const world = shownWorld();
-    const bodies = Array.from({ length: objectCount(world) }, (_, a) => (isIn(world, a) ? bodyOf(world, a) : null)).filter((body) => body !== null);
-    const set = Object.fromEntries(
-      state.edits.filter((edit) => edit.do === "set" && edit.at <= frameOf(world)).map((edit) => [`${edit.object} ${edit.property}`, propertyOf(world, edit.object, edit.property ?? 0)]),
-    );
-    const recorded = model.sequences[state.sequence].objects.length;
-    const pairs = bodies
-      .flatMap((one, k) => bodies.slice(k + 1).map((other) => ({ one, other, distance: Math.hypot(...one.position.map((x, d) => x - other.position[d])) })))
-      .filter(({ one, other }) => one.object < recorded && other.object < recorded)
-      .sort((a, b) => a.distance - b.distance)
-      .slice(0, MOST_PAIRS)
-      .map(({ one, other, distance }) => ({
-        distance,
-        couple: { a: one.object, b: other.object, one: known(one), other: known(other), set },
-      }));
-    const reach = Math.hypot(...bounds.map(([low, high]) => high - low)) * 0.75;
-    const distances = Array.from({ length: CURVE_POINTS }, (_, k) => ((k + 1) / CURVE_POINTS) * reach);
-    const chosen = pairs.find(({ couple }) => couple.a === state.selected || couple.b === state.selected) ?? pairs[0];
-    const request = { sequence: state.sequence, distances, couple: chosen?.couple ?? null, pairs: pairs.map(({ couple }) => couple) };
-    pool.ask("law", "law", request, (results, complete) => {
-      if (!complete || !chosen) return;
-      lawPicture = {
-        distances,
-        curves: results.map((result) => result.curve),
-        pairs: pairs.map(({ distance, couple }, k) => ({ distance, a: couple.a, b: couple.b, pushes: results.map((result) => result.points[k]) })),
-      };
-      const names = model.sequences[state.sequence].objects;
-      element("law-note").textContent = `How hard ${names[chosen.couple.a].slice(0, 40)} is pushed away from ${names[chosen.couple.b].slice(0, 40)} at their present velocities; 50 and 90 % bands. Dots: every pair as it is now.`;
-      stale = true;
-    });
-  }
-
-  /** Position and velocity as the law wants them. @param {import("./view.js").Body} body */
-  const known = (body) => (model.layout.velocity ? [...body.position, ...body.velocity] : body.position);
 
   /** @param {number} moment */
   function tick(moment) {
@@ -288,10 +230,7 @@ export async function start(packed, workerSource) {
       showEdits(whatIf(), times, doings);
       element("clock").textContent = `t = ${digits(timeAt(times, state.head))}`;
     }
-    if (moment - lawAt > LAW_EVERY && futures.base) {
-      lawAt = moment;
-      askLaw();
-    }
+    if (futures.base) lawCard.ask(shownWorld(), moment);
     requestAnimationFrame(tick);
   }
 
@@ -334,7 +273,6 @@ export async function start(packed, workerSource) {
   element("title").textContent = model.content.title;
   document.title = model.content.title.slice(0, 100);
   element("subtitle").textContent = `${model.content.draws} futures, each by its own law drawn from ${model.content.system}`;
-  element("law-card").hidden = model.content.field.kind !== "interacting";
   element("hint").textContent = model.content.can.move ? "Drag an object, or throw it by the tip of its arrow" : "The state of this system is hidden: watch, remove or cut, but not drag";
   setTimeout(() => (element("hint").style.opacity = "0"), HINT_FOR);
   new ResizeObserver(() => (stale = true)).observe(stage);

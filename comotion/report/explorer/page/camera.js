@@ -5,6 +5,8 @@
  *
  * @typedef {object} Camera
  * @property {(position: number[], object: number) => [number, number]} project
+ * @property {(object: number) => { x: number[], y: number[] }} shares the same as sums: what is at
+ *   zero, then what each axis adds
  * @property {(pixel: [number, number], before: number[]) => number[]} place the position behind a
  *   pixel, at the depth it had before
  * @property {(vector: number[]) => [number, number]} direction of a vector in the picture, in
@@ -39,6 +41,12 @@ export function makeCamera(bounds, rectangle, objects) {
       const from = position.map((x, d) => x - middle[d]);
       const y = spatial === 1 ? rectangle.y + lane * (object + 1) : centre[1] - scale * along(from, up);
       return [centre[0] + scale * along(from, right), y];
+    },
+    shares(object) {
+      const origin = middle.map(() => 0);
+      const [x, y] = this.project(origin, object);
+      const ends = origin.map((_, d) => this.project(origin.map((_, e) => (e === d ? 1 : 0)), object));
+      return { x: [x, ...ends.map((end) => end[0] - x)], y: [y, ...ends.map((end) => end[1] - y)] };
     },
     place([x, y], before) {
       const [oldX, oldY] = this.project(before, 0);

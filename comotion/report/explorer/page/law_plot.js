@@ -5,6 +5,7 @@ import { digits, objectColour, quantile } from "./look.js";
 /**
  * @typedef {object} LawPicture
  * @property {number[]} distances
+ * @property {number} touching distance at which two objects touch; 0 where they never do
  * @property {Float32Array[]} curves one per draw
  * @property {{ a: number, b: number, distance: number, pushes: number[] }[]} pairs
  */
@@ -44,6 +45,7 @@ export function drawLaw(context, width, height, picture, theme) {
   context.beginPath();
   bands.forEach((band, k) => context.lineTo(axes.x(distances[k]), axes.y(band[2])));
   context.stroke();
+  if (picture.touching) drawTouching(context, axes, picture.touching, colour);
   for (const pair of pairs) drawPair(context, axes, pair, theme);
 }
 
@@ -63,7 +65,7 @@ function scales(width, height, distances, bands, pairs) {
   const values = [...bands.map((band) => band[2]), ...bands.flat().filter((_, k) => k % 5 !== 2).map((v) => 0.6 * v), ...pushes, 0];
   const finite = values.filter(Number.isFinite);
   const [least, most] = [Math.min(...finite), Math.max(...finite)];
-  const room = 0.12 * (most - least || 1);
+  const room = 0.12 * (most - least || 2);
   const [low, high] = [least - room, most + room];
   const farthest = distances[distances.length - 1];
   const inner = { width: width - EDGE.left - EDGE.right, height: height - EDGE.top - EDGE.bottom };
@@ -105,6 +107,17 @@ function drawAxes(context, width, height, axes, theme) {
   context.textAlign = "right";
   context.fillText("distance", width - EDGE.right, height - 2);
   context.textAlign = "left";
+}
+
+/** Two objects come no nearer than this. @param {CanvasRenderingContext2D} context @param {Axes} axes @param {number} touching @param {string} colour */
+function drawTouching(context, axes, touching, colour) {
+  const [left, right, top, bottom] = [axes.x(0), axes.x(touching), axes.y(axes.high), axes.y(axes.low)];
+  context.fillStyle = colour;
+  context.globalAlpha = 0.1;
+  context.fillRect(left, top, right - left, bottom - top);
+  context.globalAlpha = 1;
+  context.fillRect(right - 1.5, top, 3, bottom - top);
+  context.fillText(`touch at ${digits(touching)}`, right + 8, top + 12);
 }
 
 /** 1, 2 or 5 times a power of ten. @param {number} size */

@@ -5,7 +5,7 @@ const SHOW_UNFINISHED_AFTER = 250;
 
 /**
  * @callback Arrived called when all draws have come, or some of them if they take long
- * @param {any[]} results those that have come, by draw
+ * @param {any[]} results by draw, as far as all of them have come
  * @param {boolean} complete
  * @returns {void}
  *
@@ -16,7 +16,8 @@ const SHOW_UNFINISHED_AFTER = 250;
  * @property {Arrived} arrived
  *
  * @typedef {object} Pool
- * @property {(slot: string, kind: "forecast" | "law", request: any, arrived: Arrived) => void} ask
+ * @property {(slot: string, kind: "forecast" | "law", request: any, draws: number, arrived: Arrived) => void} ask
+ * @property {(slot: string) => void} forget
  * @property {(slot: string) => boolean} busy
  */
 
@@ -43,7 +44,9 @@ export function makePool(source, content, draws) {
     if (task.left === 0) waiting.delete(data.slot);
     if (task.left > 0 && !late) return;
     task.since = performance.now();
-    task.arrived(task.results.filter(Boolean), task.left === 0);
+    const missing = Array.from(task.results).findIndex((result) => result === undefined);
+    const come = missing < 0 ? task.results : task.results.slice(0, missing);
+    if (come.length) task.arrived(come, task.left === 0);
   }
 
   const workers = Array.from({ length: count }, () => {
@@ -55,11 +58,12 @@ export function makePool(source, content, draws) {
 
   return {
     busy: (slot) => waiting.has(slot),
-    ask(slot, kind, request, arrived) {
+    forget: (slot) => void waiting.delete(slot),
+    ask(slot, kind, request, wanted, arrived) {
       const id = ++lastId;
-      waiting.set(slot, { id, results: [], left: draws, since: performance.now(), arrived });
+      waiting.set(slot, { id, results: [], left: wanted, since: performance.now(), arrived });
       workers.forEach((worker, w) => {
-        const share = Array.from({ length: draws }, (_, k) => k).filter((k) => k % count === w);
+        const share = Array.from({ length: wanted }, (_, k) => k).filter((k) => k % count === w);
         worker.postMessage({ kind, slot, id, request, draws: share });
       });
     },

@@ -71,17 +71,26 @@ function bandwidth(values) {
   return 1.06 * (quartiles > 0 ? Math.min(sd, quartiles) : sd) * n ** (-1 / 6);
 }
 
-/** The parts of all cells where the density is above `level`. @param {Density} density @param {number} level @returns {Point[][]} */
+/** The parts of all cells where the density is above `level`; whole cells in a row as one. @param {Density} density @param {number} level @returns {Point[][]} */
 function above(density, level) {
   const { values, low, step } = density;
   /** @type {Point[][]} */
   const cells = [];
+  const add = (/** @type {Point[]} */ outline, /** @type {number} */ i, /** @type {number} */ j) =>
+    void cells.push(outline.map(([x, y]) => [low[0] + (i + x) * step[0], low[1] + (j + y) * step[1]]));
   for (let j = 0; j < CELLS - 1; j++) {
-    for (let i = 0; i < CELLS - 1; i++) {
+    let whole = 0; // cells on the left of this one that are above the level with all their corners
+    for (let i = 0; i < CELLS; i++) {
       const k = j * CELLS + i;
-      const corners = [values[k], values[k + 1], values[k + CELLS + 1], values[k + CELLS]];
-      if (Math.max(...corners) < level) continue;
-      cells.push(inside(corners, level).map(([x, y]) => [low[0] + (i + x) * step[0], low[1] + (j + y) * step[1]]));
+      const corners = i < CELLS - 1 ? [values[k], values[k + 1], values[k + CELLS + 1], values[k + CELLS]] : [];
+      const over = corners.reduce((count, value) => count + (value >= level ? 1 : 0), 0);
+      if (over === 4) {
+        whole += 1;
+        continue;
+      }
+      if (whole) add([[-whole, 0], [0, 0], [0, 1], [-whole, 1]], i, j);
+      whole = 0;
+      if (over) add(inside(corners, level), i, j);
     }
   }
   return cells;

@@ -124,18 +124,27 @@ function drawFutures(scenery, world, colour, strength) {
 function drawAhead({ context, camera }, world, draw, a, from, colour, alpha) {
   const futures = /** @type {import("./futures.js").Futures} */ (world.futures);
   const end = Math.min(from + world.state.ahead, futures.frames);
+  const { x, y } = camera.shares(a);
   context.strokeStyle = colour;
   context.lineWidth = 1;
-  const position = (/** @type {number} */ head) =>
-    Array.from({ length: futures.spatial }, (_, d) => valueAt(futures, draw, head, a, d));
+  /** @param {number} head */
+  const go = (head) => {
+    let [px, py] = [x[0], y[0]];
+    for (let d = 0; d < futures.spatial; d++) {
+      const place = valueAt(futures, draw, head, a, d);
+      px += x[d + 1] * place;
+      py += y[d + 1] * place;
+    }
+    context.lineTo(px, py);
+  };
   for (let stretch = 0; stretch < STRETCHES; stretch++) {
     const begin = from + (stretch * (end - from)) / STRETCHES;
     const stop = from + ((stretch + 1) * (end - from)) / STRETCHES;
     context.globalAlpha = alpha * (1 - stretch / STRETCHES) ** 1.3;
     context.beginPath();
-    context.moveTo(...camera.project(position(begin), a));
-    for (let frame = Math.floor(begin) + 1; frame < stop; frame++) context.lineTo(...camera.project(position(frame), a));
-    context.lineTo(...camera.project(position(stop), a));
+    go(begin);
+    for (let frame = Math.floor(begin) + 1; frame < stop; frame++) go(frame);
+    go(stop);
     context.stroke();
   }
   context.globalAlpha = 1;
