@@ -1,9 +1,6 @@
 """Files: one way in and out for every format, and NetCDF, which holds everything bit for bit."""
 
 import os
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +9,7 @@ import numpy as np
 from comotion.data import formats, tables
 from comotion.data.cells import DataTable
 from comotion.data.trajectories import Trajectories
+from comotion.disk import replacing
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -116,22 +114,6 @@ def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
         sequence_names=names("sequence"),
         object_names=[[str(name) for name in row] for row in dataset["object_name"].values],
     )
-
-
-@contextmanager
-def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place only if all goes well."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise BadInput(f"The folder {target.parent} does not exist: make it before writing there.")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    try:
-        yield temporary
-        with temporary.open("rb") as file:  # on the disk before its name says so
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def existing(path: str | os.PathLike) -> Path:

@@ -14,7 +14,7 @@ from jaxtyping import PyTree
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from comotion.data.store import replacing
+from comotion.disk import replacing
 from comotion.errors import BadInput
 
 FORMAT = 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from comotion.data import BadInput, Trajectories, read, write
-from comotion.data.store import from_xarray, load, replacing, save
+from comotion.data.store import from_xarray, load, save
+from comotion.disk import replacing
 
 SEEDS = range(12)
 
