@@ -114,6 +114,7 @@ def _run(name: str, arguments: list[str]) -> int:
     if options is None:
         return 0
     cache.enable()
+    cache.mend_when_damaged()
     return command.run(options)
 
 

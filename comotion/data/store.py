@@ -8,6 +8,7 @@ import numpy as np
 
 from comotion.data import formats, tables
 from comotion.data.cells import DataTable
+from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.trajectories import Trajectories
 from comotion.disk import replacing
 from comotion.errors import BadInput
@@ -38,38 +39,20 @@ def save(data: Trajectories, path: str | os.PathLike) -> None:
     write_netcdf(to_xarray(data), path)
 
 
-def write_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike) -> None:
-    """Whole or not at all; made in memory, because HDF5 breaks down on a full disk."""
-    content = dataset.to_netcdf(engine="h5netcdf")
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
 def load(path: str | os.PathLike) -> Trajectories:
     """Read a NetCDF file that `save` wrote."""
     file = existing(path)
+    content = open_netcdf(file)
     try:
-        return from_xarray(open_netcdf(file))
-    except KeyError as error:
+        return from_xarray(content)
+    except BadInput:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        reason = str(error.args[0]).splitlines()[0] if error.args else type(error).__name__
         raise BadInput(
-            f"{file.name} holds no trajectories ({error.args[0]}): "
+            f"{file.name} holds no trajectories ({reason}): "
             "make such a file with comotion.data.write."
         ) from None
-
-
-def open_netcdf(path: Path) -> "xarray.Dataset":
-    import xarray as xr
-
-    # Through a file object, because HDF5 would keep a broken file open under its path. Damage
-    # surfaces as any kind of error, depending on which byte is wrong.
-    with path.open("rb") as file:
-        try:
-            return xr.load_dataset(file, engine="h5netcdf")
-        except Exception as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise BadInput(
-                f"{path.name} cannot be read as NetCDF-4 ({reason}): check or make it again."
-            ) from None
 
 
 def to_xarray(data: Trajectories) -> "xarray.Dataset":

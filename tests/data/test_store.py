@@ -110,6 +110,16 @@ def test_truncated_files_are_refused(tmp_path, small, suffix):
         read(path)
 
 
+def test_a_flipped_bit_in_the_values_of_a_parquet_file_is_found(tmp_path, small):
+    path = tmp_path / "data.parquet"
+    write(small, path)
+    content = bytearray(path.read_bytes())
+    content[content.find(small.values[0, 0, 0, 0].tobytes())] ^= 8
+    path.write_bytes(bytes(content))
+    with pytest.raises(BadInput, match=r"data\.parquet cannot be read as Parquet"):
+        read(path)
+
+
 def test_a_netcdf_file_of_something_else_is_refused(tmp_path):
     with h5netcdf.File(tmp_path / "other.nc", "w") as file:
         file.dimensions = {"n": 2}
