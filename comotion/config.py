@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import tomli_w
 
-from comotion import parts
+from comotion import disk, parts
 from comotion.errors import BadInput
 
 RENAMED = {
@@ -199,14 +199,16 @@ def to_dict(config: Any) -> dict[str, Any]:
 
 
 def write_toml(config: RunConfig, path: Path) -> None:
-    path.write_text(tomli_w.dumps(to_dict(config)))
+    disk.write_text(path, tomli_w.dumps(to_dict(config)))
 
 
 def read_toml(path: Path) -> RunConfig:
     try:
-        fields = tomllib.loads(path.read_text())
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path}: not a readable TOML file ({error})") from error
+    if not fields:
+        raise BadInput(f"{path}: nothing is in this file; give the config.toml of a run")
     return from_dict(RunConfig, fields, where=str(path))
 
 

@@ -10,7 +10,10 @@ import platform
 import shutil
 import sys
 import tempfile
+import warnings
+import zlib
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -23,6 +26,8 @@ SETTINGS = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
 MOST_BYTES = 2 * 1024**3
+DAMAGED = "Error reading persistent compilation cache entry"
+PROGRAM, ZSTANDARD = "-cache", b"\x28\xb5\x2f\xfd"
 
 
 def enable() -> Path | None:
@@ -39,6 +44,44 @@ def enable() -> Path | None:
         for name, value in SETTINGS.items():
             os.environ.setdefault(name, value)
     return folder()
+
+
+def mend_when_damaged() -> None:
+    """A program that was written by half, or damaged since, is told once and compiled anew.
+
+    JAX would complain in every process from then on, and never replace it.
+    """
+    usual, place = warnings.showwarning, folder()
+    if place is None:
+        return
+
+    def show(message: Warning | str, *about: Any, **more: Any) -> None:
+        if DAMAGED not in str(message):
+            usual(message, *about, **more)
+        elif count := forget_damaged(place):
+            print(
+                f"note: {place} held {count} damaged programs, now compiled anew", file=sys.stderr
+            )
+
+    warnings.showwarning = show
+
+
+def forget_damaged(place: Path) -> int:
+    """Removes the programs that cannot be unpacked; says how many there were."""
+    damaged = [path for _, _, path in _files(place) if not _can_be_unpacked(path)]
+    for path in damaged:
+        path.unlink(missing_ok=True)
+    return len(damaged)
+
+
+def _can_be_unpacked(path: Path) -> bool:
+    try:
+        content = path.read_bytes()
+        if path.name.endswith(PROGRAM) and not content.startswith(ZSTANDARD):
+            zlib.decompress(content)
+    except (OSError, zlib.error):
+        return False
+    return True
 
 
 def folder() -> Path | None:

@@ -1,14 +1,13 @@
 """The command line: one file per command, imported only when it is called."""
 
 import difflib
-import errno
 import importlib
 import io
 import os
 import sys
 from collections.abc import Sequence
 
-from comotion import __version__
+from comotion import __version__, disk
 from comotion.errors import BadInput
 
 COMMANDS = {
@@ -115,6 +114,7 @@ def _run(name: str, arguments: list[str]) -> int:
     if options is None:
         return 0
     cache.enable()
+    cache.mend_when_damaged()
     return command.run(options)
 
 
@@ -128,10 +128,7 @@ def _about_files(error: OSError) -> str:
     """A full disk or a place that may not be written to; what is not about files is unexpected."""
     if error.errno is None and error.filename is None:
         raise error
-    where = f"{error.filename}: " if error.filename else ""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    advice = "make room, or write elsewhere" if full else "check the path and its permissions"
-    return f"{where}{error.strerror or error}; {advice} (files written before are whole)"
+    return disk.about_files(error)
 
 
 def _is_known_failure(error: ArithmeticError) -> bool:

@@ -117,9 +117,9 @@ def _lines(path: Path) -> list[str]:
 def read_parquet(path: Path) -> DataTable:
     arrow = pyarrow_for_parquet()
     try:
-        content = arrow.parquet.read_table(path)
-    except (arrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
+        content = arrow.parquet.read_table(path, page_checksum_verification=True)
+    except (arrow.ArrowException, OSError, MemoryError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(
             f"{path.name} cannot be read as Parquet ({reason}): check or make it again."
         ) from None
@@ -160,7 +160,8 @@ def _written(column: np.ndarray) -> Iterable[Any]:
 
 
 def write_parquet(table: DataTable, path: Path) -> None:
-    pyarrow_for_parquet().parquet.write_table(frames.as_frame(table, "pyarrow"), path)
+    content = frames.as_frame(table, "pyarrow")
+    pyarrow_for_parquet().parquet.write_table(content, path, write_page_checksum=True)
 
 
 def pyarrow_for_parquet() -> Any:

@@ -10,6 +10,9 @@ from jaxtyping import Array, Float
 from comotion._types import EXACT
 from comotion.data.trajectories import Trajectories
 
+FAR = 100.0
+"""Units from the origin beyond which single precision leaves too few digits for the motion."""
+
 
 class Scaling(eqx.Module):
     """Affine map per feature and a unit of time; the same length unit for all positions.
@@ -27,7 +30,14 @@ class Scaling(eqx.Module):
         return (values - np.asarray(self.shift)) / np.asarray(self.scale)
 
     def to_data(self, values: Float[np.ndarray, "*b O"]) -> Float[np.ndarray, "*b O"]:
-        return values * np.asarray(self.scale, values.dtype) + np.asarray(self.shift, values.dtype)
+        """In double precision: far from the origin single precision rounds the motion away."""
+        return values.astype(np.float64) * np.asarray(self.scale) + np.asarray(self.shift)
+
+    @property
+    def precision(self) -> type[np.floating]:
+        """The shortest numbers that hold values in the data's units as finely as the model's."""
+        far = np.max(np.abs(np.asarray(self.shift)) / np.asarray(self.scale), initial=0.0)
+        return np.float32 if far < FAR else np.float64
 
 
 def identity_scaling(features: int, properties: int) -> Scaling:
@@ -70,9 +80,19 @@ def unit_scaling(data: Trajectories) -> Scaling:
 
 
 def fit_scaling(data: Trajectories, kind: Literal["none", "units"]) -> Scaling:
+    """With "none" only what is far from the origin is moved there: all of it the model sees is in
+    single precision."""
     if kind == "units":
         return unit_scaling(data)
-    return identity_scaling(len(data.features), len(data.static_names))
+    scaling = identity_scaling(len(data.features), len(data.static_names))
+    spatial = data.spatial or len(data.features)
+    positions = data.values[..., :spatial]
+    centre = np.nanmean(positions, axis=(0, 1, 2))
+    if np.abs(centre).max() < FAR * _spread(positions - centre):
+        return scaling
+    shift = np.zeros(len(data.features))
+    shift[:spatial] = centre
+    return eqx.tree_at(lambda s: s.shift, scaling, jnp.asarray(shift, EXACT))
 
 
 def _spread(values: np.ndarray) -> float:

@@ -1,9 +1,6 @@
 """Files: one way in and out for every format, and NetCDF, which holds everything bit for bit."""
 
 import os
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +8,9 @@ import numpy as np
 
 from comotion.data import formats, tables
 from comotion.data.cells import DataTable
+from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.trajectories import Trajectories
+from comotion.disk import replacing
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -40,38 +39,20 @@ def save(data: Trajectories, path: str | os.PathLike) -> None:
     write_netcdf(to_xarray(data), path)
 
 
-def write_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike) -> None:
-    """Whole or not at all; made in memory, because HDF5 breaks down on a full disk."""
-    content = dataset.to_netcdf(engine="h5netcdf")
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
 def load(path: str | os.PathLike) -> Trajectories:
     """Read a NetCDF file that `save` wrote."""
     file = existing(path)
+    content = open_netcdf(file)
     try:
-        return from_xarray(open_netcdf(file))
-    except KeyError as error:
+        return from_xarray(content)
+    except BadInput:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        reason = str(error.args[0]).splitlines()[0] if error.args else type(error).__name__
         raise BadInput(
-            f"{file.name} holds no trajectories ({error.args[0]}): "
+            f"{file.name} holds no trajectories ({reason}): "
             "make such a file with comotion.data.write."
         ) from None
-
-
-def open_netcdf(path: Path) -> "xarray.Dataset":
-    import xarray as xr
-
-    # Through a file object, because HDF5 would keep a broken file open under its path. Damage
-    # surfaces as any kind of error, depending on which byte is wrong.
-    with path.open("rb") as file:
-        try:
-            return xr.load_dataset(file, engine="h5netcdf")
-        except Exception as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise BadInput(
-                f"{path.name} cannot be read as NetCDF-4 ({reason}): check or make it again."
-            ) from None
 
 
 def to_xarray(data: Trajectories) -> "xarray.Dataset":
@@ -116,22 +97,6 @@ def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
         sequence_names=names("sequence"),
         object_names=[[str(name) for name in row] for row in dataset["object_name"].values],
     )
-
-
-@contextmanager
-def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place only if all goes well."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise BadInput(f"The folder {target.parent} does not exist: make it before writing there.")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    try:
-        yield temporary
-        with temporary.open("rb") as file:  # on the disk before its name says so
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def existing(path: str | os.PathLike) -> Path:

@@ -10,6 +10,7 @@ from comotion.data.trajectories import Trajectories
 from comotion.errors import BadInput
 
 MOST_LEADS = 100
+SMALLEST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,15 @@ class TrainingSummary:
     sd: Float[np.ndarray, "O"]
     lead: Float[np.ndarray, "K"]
     drift_sd: Float[np.ndarray, "K O"]
+
+
+def never_zero(sd: Float[np.ndarray, "*b"]) -> Float[np.ndarray, "*b"]:
+    """Spreads of which none is nothing: what never varied would make a reference infinitely sure.
+
+    The smallest is a share of the largest, so that a change of units changes nothing.
+    """
+    largest = float(np.max(sd, initial=0.0))
+    return np.maximum(sd, SMALLEST_SHARE * (largest if largest > 0 else 1.0))
 
 
 def summarise(data: Trajectories, encoder_frames: int = 5) -> TrainingSummary:

@@ -97,6 +97,7 @@ def serve(connection: Connection, work: Callable[[Any], Any], cores: list[int]) 
     from comotion.backend import cache
 
     cache.enable()
+    cache.mend_when_damaged()
     while True:
         try:
             item = connection.recv()

@@ -1,15 +1,18 @@
 """Rows of finished runs in one file, and claims on runs that are being made.
 
-Both rest on locks that the system lets go of when their holder dies, however it dies: there are
-no stale claims to find, and a row is whole or is not there.
+Both rest on locks that the system lets go of when their holder dies, however it dies: a row is
+whole or is not there.
 """
 
-import fcntl
 import json
 import os
+import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from comotion import disk
 
 Row = dict[str, Any]
 
@@ -21,14 +24,19 @@ class RunRows:
     path: Path
 
     def read(self) -> list[Row]:
-        """All rows; of rows with the same id the first, which may have been used already."""
+        """All rows; of rows with the same id the first, which may have been used already.
+
+        A line that is no row is named once and left out.
+        """
         if not self.path.exists():
             return []
         found: dict[str, Row] = {}
-        for line in self.path.read_text().splitlines():
+        for number, line in enumerate(self.path.read_bytes().splitlines(), 1):
             row = _parsed(line)
             if row is not None:
                 found.setdefault(row["id"], row)
+            elif line.strip():
+                _tell(self.path, number)
         return list(found.values())
 
     def ids(self) -> set[str]:
@@ -38,59 +46,38 @@ class RunRows:
         """Whether the row is new: a run is counted once, whoever finishes it."""
         line = json.dumps(row, allow_nan=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with self.path.open("a+b", buffering=0) as file:
+            disk.lock(file.fileno(), wait=True)
             file.seek(0)
             content = file.read()
             known = (_parsed(before) for before in content.splitlines())
             if row["id"] in {before["id"] for before in known if before is not None}:
                 return False
-            cut_short = content != "" and not content.endswith("\n")
-            file.write("\n" + line if cut_short else line)
-            file.flush()
-            os.fsync(file.fileno())
+            cut_short = content != b"" and not content.endswith(b"\n")
+            try:
+                rest = (b"\n" if cut_short else b"") + line.encode()
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(len(content))  # no half of a line on a full disk
+                raise
         return True
 
-    def claim(self, id_: str) -> "Claim | None":
+    def claim(self, id_: str) -> disk.Claim | None:
         """A claim on the run's row, or None if someone else is making it."""
-        return claim(self.path.parent / f".{self.path.stem}-claims" / id_)
+        return disk.claim(self.path.parent / f".{self.path.stem}-claims" / id_)
 
 
-@dataclass(frozen=True)
-class Claim:
-    path: Path
-    descriptor: int
-
-    def release(self) -> None:
-        self.path.unlink(missing_ok=True)
-        os.close(self.descriptor)
-
-
-def claim(path: Path) -> Claim | None:
-    """A claim on whatever the path stands for, or None if someone else has it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        if _is_still(path, descriptor):
-            return Claim(path, descriptor)
-        os.close(descriptor)  # its last holder removed it between our opening and locking
-
-
-def _is_still(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
-def _parsed(line: str) -> Row | None:
+def _parsed(line: bytes) -> Row | None:
+    """None for what is no row: cut short by a kill or a full disk, or damaged."""
     try:
         row = json.loads(line)
-    except json.JSONDecodeError:  # cut short by a kill or a full disk
+    except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) and "id" in row else None
+    return row if isinstance(row, dict) and isinstance(row.get("id"), str) else None
+
+
+@cache
+def _tell(path: Path, number: int) -> None:
+    print(f"note: {path}, line {number} is no row and is left out", file=sys.stderr)

@@ -3,7 +3,6 @@
 import hashlib
 import importlib.metadata
 import json
-import struct
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,10 +10,10 @@ import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import PyTree
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
-from comotion.data.store import replacing
+from comotion.disk import replacing
 from comotion.errors import BadInput
 
 FORMAT = 1
@@ -42,10 +41,12 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             about = _about(path, (file.metadata() or {}).get(ENTRY))
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, struct.error) as error:
-        raise _damaged(path, str(error)) from error
+    except BadInput:
+        raise
+    except Exception as error:  # whatever the reader makes of bytes that mean nothing
+        raise damaged(path, first_line(error)) from error
     if about["checksum"] != _checksum(arrays, about["header"]):
-        raise _damaged(path, "its checksum does not match its content")
+        raise damaged(path, "its checksum does not match its content")
     return arrays, about["header"]
 
 
@@ -57,12 +58,12 @@ def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
     wanted = dict(_named_arrays(tree))
     if wanted.keys() != arrays.keys():
         odd = sorted(wanted.keys() ^ arrays.keys())[0]
-        raise _damaged(path, f"its weights do not fit its config, for example at {odd}")
+        raise damaged(path, f"its weights do not fit its config, for example at {odd}")
     for name, leaf in wanted.items():
         found = arrays[name]
         if leaf.shape != found.shape or leaf.dtype != found.dtype:
             kinds = (f"{array.dtype} of shape {array.shape}" for array in (found, leaf))
-            raise _damaged(path, f"{name} is {', not '.join(kinds)}")
+            raise damaged(path, f"{name} is {', not '.join(kinds)}")
     names = iter(wanted)
     return jax.tree.map(
         lambda leaf: jax.numpy.asarray(arrays[next(names)]) if _is_array(leaf) else leaf, tree
@@ -95,9 +96,11 @@ def _about(path: Path, text: str | None) -> dict[str, Any]:
         raise BadInput(f"{path}: not a file comotion wrote; give a model saved by comotion")
     try:
         about = json.loads(text)
-        number, _, _ = about["format"], about["header"], about["checksum"]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise _damaged(path, "its header cannot be read") from error
+        number, header, _ = about["format"], about["header"], about["checksum"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise damaged(path, "its header cannot be read") from error
+    if type(number) is not int or not isinstance(header, dict):
+        raise damaged(path, "its header is none of ours")
     if number > FORMAT:
         raise BadInput(
             f"{path}: written in file format {number}, but this version of comotion reads up to "
@@ -106,8 +109,12 @@ def _about(path: Path, text: str | None) -> dict[str, Any]:
     return about
 
 
-def _damaged(path: Path, why: str) -> BadInput:
+def damaged(path: Path, why: str) -> BadInput:
     return BadInput(f"{path}: damaged or not a comotion file ({why}); use another copy")
+
+
+def first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _versions() -> dict[str, str]:

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion.data.cells import DataTable
-from comotion.data.store import open_netcdf, write_netcdf, write_table
+from comotion.data.netcdf import open_netcdf, write_netcdf
+from comotion.data.store import write_table
 from comotion.errors import BadInput
 from comotion.predict.forecast import last_seen
 

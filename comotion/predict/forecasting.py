@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from comotion._types import FAST
 from comotion.backend.keys import key_for
 from comotion.data.trajectories import Trajectories
 from comotion.dynamics import InteractingDynamics, Nonlinear
@@ -74,7 +73,8 @@ def make_forecast(
         plan = dataclasses.replace(plan, alive=alive)
     excerpts, search = fitted.excerpts(seen), _search(fitted, settings)
     shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
-    trajectories, observations = np.empty(shape, FAST), np.empty(shape, FAST)
+    precision = fitted.scaling.precision
+    trajectories, observations = np.empty(shape, precision), np.empty(shape, precision)
     before, missed, key = 0, 0, key_for("forecast", settings.seed)
     for done, drawn in draw_chunks(
         model, excerpts, plan.grids, settings.draws, search, change, key=key

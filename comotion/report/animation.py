@@ -14,7 +14,7 @@ from PIL import Image
 
 from comotion.contacts import Outline
 from comotion.data import Trajectories
-from comotion.data.store import replacing
+from comotion.disk import replacing
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
 from comotion.report.contacts import draw_walls

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from comotion.data import BadInput
-from comotion.data.store import replacing
+from comotion.disk import replacing
 from comotion.report.explorer import Explorer
 from comotion.report.tables import Table
 

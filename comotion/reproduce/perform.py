@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from comotion.disk import Claim, claim
 from comotion.jobs.clock import Clock
 from comotion.jobs.provenance import provenance
-from comotion.jobs.rows import Claim, Row, claim
+from comotion.jobs.rows import Row
 from comotion.reproduce.conventions import Scores, paper_scores
 from comotion.reproduce.runs import Forecaster, Run
 from comotion.reproduce.scales import TABLE_DRAWS

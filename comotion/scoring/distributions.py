@@ -201,4 +201,4 @@ def _jitter(covariance: Float[np.ndarray, "R H d d"]) -> Float[np.ndarray, "R H 
     """Draws on a line, or all the same, still have a density: a very sharp one."""
     d = covariance.shape[-1]
     size = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / d
-    return (1e-9 * size + 1e-18) * np.eye(d)
+    return np.where(size > 0, 1e-9 * size, 1e-18) * np.eye(d)

@@ -11,11 +11,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from comotion.data import Trajectories
+from comotion.data.summary import never_zero
 from comotion.scoring.distributions import GaussianPaths
 from comotion.scoring.rolling import Origins, Protocol, roll
 
-# A coordinate that never varied in training would make a reference infinitely sure of itself.
-SMALLEST_SD = 1e-9
 SPEED_BINS = 6
 TURN_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)
 
@@ -45,7 +44,7 @@ class Climatology(AbstractReference):
         d = data.spatial or len(data.features)
         values = data.values[..., :d]
         axes = (0, 1, 2)
-        return cls(np.nanmean(values, axes), np.maximum(np.nanstd(values, axes), SMALLEST_SD))
+        return cls(np.nanmean(values, axes), never_zero(np.nanstd(values, axes)))
 
     def forecast(self, origins: Origins) -> GaussianPaths:
         shape = origins.future.shape
@@ -209,7 +208,7 @@ def _rms(errors: Float[np.ndarray, "R H d"]) -> Float[np.ndarray, "H d"]:
     square = np.where(known, errors**2, 0).sum(axis=0) / np.maximum(count, 1)
     filled = np.maximum.accumulate(np.where(count > 0, np.arange(len(count))[:, None], 0), axis=0)
     square = np.take_along_axis(square, filled, axis=0)
-    return np.maximum(np.sqrt(square), SMALLEST_SD)
+    return never_zero(np.sqrt(square))
 
 
 def _binned_rms(

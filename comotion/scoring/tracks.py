@@ -37,7 +37,7 @@ def units_of(data: Trajectories) -> Units:
     steps = np.linalg.norm(np.diff(data.values[..., : data.spatial or None], axis=1), axis=-1)
     length, time = float(np.nanmedian(steps)), float(np.nanmedian(np.diff(data.times, axis=1)))
     # Where most objects rest most of the time, the mean step is still a scale.
-    return Units(length if length > 0 else max(float(np.nanmean(steps)), 1e-9), time)
+    return Units(length or float(np.nanmean(steps)) or 1.0, time)
 
 
 def rms_speed(tracks: KalmanTracks) -> float:

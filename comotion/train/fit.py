@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -94,14 +94,13 @@ def fit(
     seen = planned.train.velocities_observed
     config = run_config(system, recipe, seed, planned.parts, velocities_seen=seen)
     _check(planned, config)
-    about_folder = ""
-    if folder is not None:
-        about_folder = folder.open(config, resume, overwrite)
-        folder.note(planned)
     bar = Silent() if progress is False else watcher_here(config.recipe)
     watcher = bar if watcher is None else Several(bar, watcher)
+    alone = nullcontext("")
+    if folder is not None:
+        alone = folder.running(config, planned, resume=resume, overwrite=overwrite)
     so_far = SoFar()
-    try:
+    with closing(watcher), alone as about_folder:
         for sentence in (*planned.sentences, *filter(None, [about_folder])):
             watcher.say(sentence)
         until = inf if time_limit is None else time.monotonic() + time_limit
@@ -117,8 +116,6 @@ def fit(
             fitted.save(folder.model)
         if report and not so_far.heard.is_set() and jax.process_count() == 1:
             fitted = close(fitted, planned, folder, watcher)
-    finally:
-        watcher.close()
     return fitted
 
 

@@ -5,6 +5,8 @@ import hashlib
 import json
 import shutil
 import tomllib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,16 @@ import numpy as np
 import tomli_w
 
 from comotion.config import RunConfig, read_toml, write_toml
-from comotion.data.aside import free_name, told_aside
 from comotion.data.store import load, write
 from comotion.data.trajectories import Trajectories
+from comotion.disk import Claim, about_files, claim, free_name, told_aside, write_text
 from comotion.errors import BadInput
 from comotion.predict import checkpoint
 from comotion.train.plan import HELD_OUT, FitPlan
 from comotion.train.step import TrainState
+
+RUNNING = ".running"
+"""What stands for the folder while a run is at work in it."""
 
 
 @dataclass(frozen=True)
@@ -61,47 +66,108 @@ class RunFolder:
     def _shares(self) -> Path:
         return self.path / "data.toml"
 
-    def open(self, config: RunConfig, resume: bool, overwrite: bool = False) -> str:
-        """A new run moves one that is there aside, or takes its place; a resumed one must be the
-        same run. Says what was done with an earlier run, if there was one."""
-        told = ""
-        if self.config.exists() and not resume:
-            told = self._make_way(overwrite)
-        if self.config.exists() and read_toml(self.config) != config:
+    @contextmanager
+    def running(
+        self, config: RunConfig, plan: FitPlan, *, resume: bool = False, overwrite: bool = False
+    ) -> Iterator[str]:
+        """The folder is this run's alone meanwhile; says what was done with an earlier run.
+
+        A new run moves one that is there aside, or takes its place; a resumed one must be the
+        same run. The config comes last: where it is, all else that a run needs is there.
+        """
+        with ExitStack() as held:
+            try:
+                told = self._begin(config, plan, held, resume, overwrite)
+            except OSError as error:
+                raise BadInput(about_files(error)) from error
+            yield told
+
+    def _begin(
+        self, config: RunConfig, plan: FitPlan, held: ExitStack, resume: bool, overwrite: bool
+    ) -> str:
+        mine, told = self._claimed(), ""
+        held.callback(mine.release)
+        if resume:
+            self._refuse_another(config)
+        elif self._is_used and overwrite:
+            self._forget()
+        elif self._is_used:
+            told = self._move_aside(mine, held)
+        if not (resume and self._shares.exists()):
+            self._note(plan)
+        write_toml(config, self.config)
+        return told
+
+    def _claimed(self) -> Claim:
+        if self.path.is_file():
+            raise BadInput(f"{self.path} is a file; give the name of a folder")
+        mine = claim(self.path / RUNNING)
+        if mine is None:
+            raise BadInput(
+                f"{self.path}: another fit is at work in this folder; wait for it, or give "
+                "another folder"
+            )
+        return mine
+
+    @property
+    def _is_used(self) -> bool:
+        """By a run, whole or not: none of this is ever taken for part of a new one."""
+        return any(file.exists() for file in (self.config, self.metrics, self.state, self.model))
+
+    def _refuse_another(self, config: RunConfig) -> None:
+        if not self._is_used:
+            return
+        if not self.config.exists():
+            raise BadInput(
+                f"{self.path}: without its config.toml the run in this folder cannot be resumed; "
+                "leave resume out, and it is moved aside"
+            )
+        if read_toml(self.config) != config:
             raise BadInput(
                 f"{self.config}: the run to resume has another config; "
                 "resume it with the same system, recipe and seed"
             )
-        self.path.mkdir(parents=True, exist_ok=True)
-        write_toml(config, self.config)
-        return told
 
-    def _make_way(self, overwrite: bool) -> str:
+    def _forget(self) -> None:
         """Other files in the folder of a run that is replaced are left alone."""
-        if not overwrite:
-            aside = free_name(self.path)
-            self.path.rename(aside)
-            return told_aside(self.path, aside)
         shutil.rmtree(self.state.parent, ignore_errors=True)
-        for file in (self.config, self.metrics, self.model, self.held_out, self.report):
+        for file in (self.metrics, self.model, self.held_out, self.report):
             file.unlink(missing_ok=True)
-        for file in (self._shares, self._sentences):
+        for file in (self._shares, self._sentences, self.config):
             file.unlink(missing_ok=True)
-        return ""
+
+    def _move_aside(self, mine: Claim, held: ExitStack) -> str:
+        if self.path.resolve() in (Path.cwd(), *Path.cwd().parents):
+            raise BadInput(
+                f"{self.path}: the run in this folder cannot be moved aside, because you are in "
+                "it; give another folder, or overwrite it"
+            )
+        aside = free_name(self.path)
+        self.path.rename(aside)
+        held.pop_all()
+        Claim(aside / RUNNING, mine.descriptor).release()
+        held.callback(self._claimed().release)
+        return told_aside(self.path, aside)
 
     def was_held_out(self) -> tuple[float, Trajectories | None]:
         """The share that the run to resume held out, or else the data it was given to watch."""
         if not self._shares.is_file():
             return HELD_OUT, None
-        share = float(tomllib.loads(self._shares.read_text())["held_out"])
+        try:
+            share = float(tomllib.loads(self._shares.read_text(encoding="utf-8"))["held_out"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadInput(
+                f"{self._shares} cannot be read ({error}), so it is not known what the run held "
+                "out; leave resume out, and the run is moved aside"
+            ) from None
         given = share == 0 and self.held_out.is_file()
         return share, load(self.held_out) if given else None
 
-    def note(self, plan: FitPlan) -> None:
+    def _note(self, plan: FitPlan) -> None:
         """What was decided about the data; data that are held out are kept beside the run."""
-        self._shares.write_text(tomli_w.dumps({"held_out": plan.share}))
+        write_text(self._shares, tomli_w.dumps({"held_out": plan.share}))
         if plan.sentences:
-            self._sentences.write_text("".join(f"{line}\n" for line in plan.sentences))
+            write_text(self._sentences, "".join(f"{line}\n" for line in plan.sentences))
         watched = plan.valid if plan.held_out is None else plan.held_out
         if watched is not None:
             write(watched, self.held_out)
@@ -115,7 +181,7 @@ class RunFolder:
             self.metrics.unlink(missing_ok=True)
             return like
         arrays, header = checkpoint.read(self.state)
-        if header["data"] != fingerprint:
+        if header.get("data") != fingerprint:
             raise BadInput(
                 f"{self.path}: this run was started with other data; resume it with the same file"
             )
@@ -124,6 +190,7 @@ class RunFolder:
         return state
 
     def log(self, row: dict[str, Any]) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)  # it may have been deleted meanwhile
         with self.metrics.open("a") as file:
             file.write(json.dumps(row) + "\n")
 
@@ -131,9 +198,9 @@ class RunFolder:
         """Steps taken after the checkpoint will be taken again."""
         if not self.metrics.exists():
             return
-        lines = self.metrics.read_text().splitlines()
+        lines = self.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
         kept = [line for line in lines if _iteration(line) <= iteration]
-        self.metrics.write_text("".join(line + "\n" for line in kept))
+        write_text(self.metrics, "".join(line + "\n" for line in kept))
 
 
 def fingerprint(data: Trajectories) -> str:
@@ -149,6 +216,6 @@ def fingerprint(data: Trajectories) -> str:
 
 def _iteration(line: str) -> float | int:
     try:
-        return json.loads(line)["iteration"]
-    except (json.JSONDecodeError, KeyError):  # a line cut short by a kill
+        return int(json.loads(line)["iteration"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # a line cut short by a kill
         return float("inf")

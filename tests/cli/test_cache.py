@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from comotion.backend.cache import _forget_oldest, size
 
 COMPILE = """
@@ -35,6 +37,21 @@ def test_programs_are_kept_in_the_users_cache_folder_and_loaded_silently(tmp_pat
     assert {path.name for path in place.glob("*-cache")} == kept
     assert first.stdout == second.stdout
     assert (first.stderr, second.stderr) == ("", "")
+
+
+MENDED = COMPILE.replace("import jax\n", "cache.mend_when_damaged()\nimport jax\n")
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:40], bytes.swapcase])
+def test_damaged_programs_are_told_once_and_compiled_anew(tmp_path, damage):
+    place = Path(run(MENDED, XDG_CACHE_HOME=str(tmp_path)).stdout.splitlines()[0])
+    whole = list(place.glob("*-cache"))
+    for path in whole:
+        path.write_bytes(damage(path.read_bytes()))
+    second, third = (run(MENDED, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2))
+    assert second.stderr == f"note: {place} held {len(whole)} damaged programs, now compiled anew\n"
+    assert third.stderr == ""
+    assert sorted(place.glob("*-cache")) == sorted(whole)
 
 
 def test_the_users_own_choice_is_respected(tmp_path):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,12 @@ def test_in_scaled_units_velocity_is_still_the_derivative_of_position():
     values, times = np.asarray(windows.values, float), np.asarray(windows.times, float)
     slopes = np.gradient(values[0, :, 0, 0], times[0])
     np.testing.assert_allclose(slopes[1:-1], values[0, 1:-1, 0, 2], atol=2e-3)
+
+
+def moved(data, by):
+    values = data.values.copy()
+    values[..., :2] += by
+    return replace(data, values=values)
 
 
 @pytest.mark.parametrize("velocities", [True, False])
@@ -86,9 +94,27 @@ def test_data_that_do_not_move_are_not_divided_by_zero():
     assert float(scaling.time) == 1.0
 
 
-def test_single_precision_stays_single_precision_on_the_way_back():
-    scaling = unit_scaling(swinging())
-    assert scaling.to_data(np.zeros((2, 4), np.float32)).dtype == np.float32
+def test_the_way_back_is_in_double_precision_and_forecasts_are_where_they_need_it():
+    """On a map in metres, single precision knows places to half a metre only."""
+    near = swinging()
+    far = moved(near, 5.4e6)
+    places = np.array([[0.0, 0, 0, 0], [1e-3, 0, 0, 0]], np.float32)
+    back = unit_scaling(far).to_data(places)
+    step = 1e-3 * float(unit_scaling(far).scale[0])
+    np.testing.assert_allclose(back[1, 0] - back[0, 0], step, rtol=1e-6)
+    assert unit_scaling(near).precision is np.float32
+    assert unit_scaling(far).precision is np.float64
+
+
+@pytest.mark.parametrize("kind", ["none", "units"])
+def test_a_model_sees_the_same_motion_however_far_from_the_origin(kind):
+    near = swinging()
+    far = moved(near, 5.4e6)
+    one, other = (
+        np.diff(to_dataset(data, fit_scaling(data, kind)).windows.values, axis=1)
+        for data in (near, far)
+    )
+    np.testing.assert_allclose(one, other, atol=2e-5 if kind == "none" else 1e-6)
 
 
 def test_features_without_positions_share_one_unit_and_set_the_time_they_change_in():

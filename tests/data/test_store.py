@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from comotion.data import BadInput, Trajectories, read, write
-from comotion.data.store import from_xarray, load, replacing, save
+from comotion.data.store import from_xarray, load, save
+from comotion.disk import replacing
 
 SEEDS = range(12)
 
@@ -106,6 +107,16 @@ def test_truncated_files_are_refused(tmp_path, small, suffix):
     write(small, path)
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(BadInput, match="cannot be read as"):
+        read(path)
+
+
+def test_a_flipped_bit_in_the_values_of_a_parquet_file_is_found(tmp_path, small):
+    path = tmp_path / "data.parquet"
+    write(small, path)
+    content = bytearray(path.read_bytes())
+    content[content.find(small.values[0, 0, 0, 0].tobytes())] ^= 8
+    path.write_bytes(bytes(content))
+    with pytest.raises(BadInput, match=r"data\.parquet cannot be read as Parquet"):
         read(path)
 
 

@@ -1,3 +1,4 @@
+import errno
 import multiprocessing
 import os
 import signal
@@ -41,6 +42,32 @@ def test_a_line_cut_short_is_forgotten_and_the_next_one_is_whole(rows):
     assert rows.ids() == {"a"}
     assert rows.append({"id": "b"})
     assert rows.ids() == {"a", "b"}
+
+
+BAD_LINES = [b"\xff\xfe", b"[1]", b"7", b'{"id": [1]}', b'{"value": 1}', b"[" * 100_000, b"\0"]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES, ids=range(len(BAD_LINES)))
+def test_a_line_that_is_no_row_is_left_out_and_named_once(rows, bad, capsys):
+    rows.append({"id": "a"})
+    with rows.path.open("ab") as file:
+        file.write(bad + b"\n")
+    assert rows.append({"id": "b"})
+    assert rows.ids() == rows.ids() == {"a", "b"}
+    assert capsys.readouterr().err == f"note: {rows.path}, line 2 is no row and is left out\n"
+
+
+def test_a_full_disk_leaves_no_half_of_a_row(rows, monkeypatch):
+    rows.append({"id": "a"})
+    before = rows.path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        rows.append({"id": "b"})
+    assert rows.path.read_bytes() == before
 
 
 def test_two_processes_append_without_mixing_their_lines(rows):

@@ -131,6 +131,25 @@ def test_a_file_of_the_future_asks_for_an_upgrade(tmp_path):
     assert "upgrade comotion" in refused(file)
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        "[]",
+        "7",
+        "[" * 100_000,
+        "9" * 5000,
+        '{"format": "new", "header": {}, "checksum": ""}',
+        '{"format": null, "header": {}, "checksum": ""}',
+        '{"format": 1, "header": [], "checksum": 3}',
+        '{"format": 1, "header": {}, "checksum": 3}',
+    ],
+)
+def test_a_header_of_any_content_is_refused_in_a_sentence(tmp_path, about):
+    file = tmp_path / "odd.safetensors"
+    file.write_bytes(save({"w": np.zeros(3)}, {"comotion": about}))
+    assert "damaged or not a comotion file" in refused(file)
+
+
 def test_weights_of_another_shape_or_type_are_not_forced_in(path):
     arrays, _ = checkpoint.read(path)
     name = "parts.0.weight"

@@ -207,3 +207,18 @@ def test_systems_of_a_fixed_number_of_objects_refuse_another(make_fitted, make_w
         fitted.predict(make_walks(objects=5), draws=1)
     assert f"system '{name}' is one function of exactly 3 objects" in str(error.value)
     assert "the data have 5; use an interacting system" in str(error.value)
+
+
+def test_far_from_the_origin_forecasts_are_as_fine_as_near_it(make_fitted, make_walks):
+    """Steps of a tenth at five million: single precision would round them to halves."""
+    near = make_walks()
+    values = near.values.copy()
+    values[..., :2] += 5.0e6
+    far = replace(near, values=values)
+    drawn = [
+        make_fitted(data, scaling="units").predict(data, draws=2)["trajectory"].values
+        for data in (near, far)
+    ]
+    moved = drawn[1][..., :2] - 5.0e6
+    assert drawn[0].dtype == np.float32
+    np.testing.assert_allclose(moved, drawn[0][..., :2], atol=1e-3)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -40,6 +42,26 @@ def test_bands_of_every_reference_hold_what_they_promise_on_data_like_the_traini
     low, high = reference.fit(train, PROTOCOL).forecast(origins).band(0.9)
     inside = ((low <= origins.future) & (origins.future <= high)).mean()
     assert abs(inside - 0.9) < 0.04, f"{reference.__name__} holds {inside:.3f}, seeds 1 and 2"
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+@pytest.mark.parametrize("reference", REFERENCES[:5])
+def test_skill_is_the_same_in_every_unit(reference, unit):
+    """CRPS beside that of climatology, in data whose second coordinate hardly varies."""
+    skills = []
+    for size in (1.0, unit):
+        train, test = (random_flights(seed, sequences=4) for seed in (1, 2))
+        train, test = (
+            replace(data, values=data.values * size * np.array([1.0, 1e-7]))
+            for data in (train, test)
+        )
+        origins = roll(test, PROTOCOL)
+        own, none = (
+            kind.fit(train, PROTOCOL).forecast(origins).crps(origins.future)
+            for kind in (reference, Climatology)
+        )
+        skills.append(1 - np.nanmean(own) / np.nanmean(none))
+    assert skills[1] == pytest.approx(skills[0], abs=1e-6)
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

@@ -17,7 +17,7 @@ import pytest
 
 import comotion
 from comotion.backend.devices import everywhere
-from comotion.config import RunConfig, Stage, read_toml
+from comotion.config import Stage, read_toml
 from comotion.data.windows import sample_excerpts, to_dataset
 from comotion.errors import BadInput
 from comotion.integrate import StateNoise
@@ -25,7 +25,6 @@ from comotion.objective import evidence_bound
 from comotion.train import fit
 from comotion.train import loop as loop_module
 from comotion.train.fit import prepare, run_config
-from comotion.train.folder import RunFolder
 from comotion.train.loop import TrainingDivergedError
 from comotion.train.step import held_out_figure, step_plan
 
@@ -162,17 +161,6 @@ def test_kill_dash_nine_and_resume_give_the_same_file_as_an_uninterrupted_run(ba
     for folder in ("killed", "whole"):
         subprocess.run([*script, str(tmp_path / folder)], check=True, env=environment)
     assert same_bytes(tmp_path / "killed", tmp_path / "whole")
-
-
-def test_a_run_that_is_in_the_folder_already_is_moved_aside(tmp_path):
-    folder = RunFolder(tmp_path / "run.1")
-    assert folder.open(RunConfig(), resume=False) == ""
-    moved = tmp_path / "run.1-1"
-    sentence = f"{folder.path} was there already: it is kept as {moved} (overwrite replaces it)"
-    assert folder.open(RunConfig(seed=1), resume=False) == sentence
-    assert [read_toml(path / "config.toml").seed for path in (moved, folder.path)] == [0, 1]
-    assert folder.open(RunConfig(seed=2), resume=False, overwrite=True) == ""
-    assert sorted(tmp_path.iterdir()) == [folder.path, moved]
 
 
 def test_no_step_is_taken_after_the_time_limit(balls, tiny_recipe, tmp_path):

@@ -4,7 +4,7 @@ from html import escape
 from pathlib import Path
 
 from comotion.data import Trajectories
-from comotion.data.store import replacing
+from comotion.disk import replacing
 from comotion.predict import FittedModel
 from comotion.report.explorer.export import Extent, explorable
 from comotion.report.explorer.pack import pack

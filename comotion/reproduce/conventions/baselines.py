@@ -8,16 +8,13 @@ import xarray as xr
 from jaxtyping import Float
 
 from comotion.data import Trajectories, constant_velocity
-from comotion.data.summary import leads
+from comotion.data.summary import leads, never_zero
 from comotion.reproduce.conventions.predictive import GaussianCells
-
-# A feature that never varied in training would make a reference infinitely sure of itself.
-SMALLEST_SD = 1e-6
 
 
 def climatology_sd(forecast: xr.Dataset) -> Float[np.ndarray, " O"]:
     """Climatology's standard deviation of each feature, never zero."""
-    return np.maximum(forecast["climatology_sd"].values.astype(np.float64), SMALLEST_SD)
+    return never_zero(forecast["climatology_sd"].values.astype(np.float64))
 
 
 def climatology(forecast: xr.Dataset, data: Trajectories) -> list[GaussianCells]:
@@ -57,7 +54,7 @@ def _training_error(
     # Before an object's entry any lead will do, since nothing is compared with it.
     asked = np.nan_to_num(lead, nan=0.0)
     curves = [np.interp(asked, known_leads, error) for error in errors.T]
-    return np.maximum(np.stack(curves, axis=-1), SMALLEST_SD)
+    return never_zero(np.stack(curves, axis=-1))
 
 
 def _noise(forecast: xr.Dataset) -> Float[np.ndarray, "L A O"]:
