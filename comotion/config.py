@@ -71,8 +71,10 @@ class SystemConfig(Checked):
     pair: Annotated[str, RowOf("PAIR")] = "relative"
     """what two objects depend on: raw, places and velocities of both; relative, how they lie to
     each other; galilean, only differences; radial, distance and approach, the same in every
-    direction; central, a push along the line between them by distance alone; body, where the other
-    is as seen by the one that moves; none, they do not care"""
+    direction; central, the same along the line between them alone; distance, a push along that line
+    by distance alone, which kinds may feel differently; log-distance, the same for forces that are
+    steep nearby and reach far; aligning, the same, growing with the gap, and one that evens out
+    velocities; body, where the other is as seen by the one that moves; none, they do not care"""
     order: Literal[1, 2] = 1
     """2: the rate of position is velocity, only accelerations are learned"""
     time: Literal["continuous", "discrete"] = "continuous"

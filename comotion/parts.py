@@ -17,6 +17,9 @@ KERNELS = PartTable("se", "matern12", "matern32", "matern52")
 FUNCTIONS = PartTable("gp", "mlp", "bnn")
 ACTIVATIONS = PartTable("elu", "relu", "softplus", "tanh", "swish", "lip-swish")
 ALONE = PartTable("raw", "axis", "mirror", "speed", "none")
-PAIR = PartTable("raw", "relative", "galilean", "radial", "central", "body", "none")
+PAIR = PartTable(
+    *("raw", "relative", "galilean", "radial", "central"),
+    *("distance", "log-distance", "aligning", "body", "none"),
+)
 ACCUMULATIONS = PartTable("sum", "nonlinear", "weighted")
 READINGS = PartTable("features", "local")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from comotion import parts
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
+from comotion.coordinates.distance import aligning_pair, distance_pair, log_distance_pair
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import (
     BodyPair,
@@ -45,6 +46,9 @@ PAIR |= {
     "galilean": galilean_pair,
     "radial": radial_pair,
     "central": central_pair,
+    "distance": distance_pair,
+    "log-distance": log_distance_pair,
+    "aligning": aligning_pair,
     "body": BodyPair,
     "none": NoPair,
 }

@@ -80,7 +80,9 @@ def test_turning_mirroring_and_shifting_the_scene_does_the_same_to_radial_messag
         np.testing.assert_allclose(after, turned(before, turn), atol=1e-9, err_msg=what)
 
 
-@pytest.mark.parametrize("name", ["relative", "galilean", "radial", "central"])
+@pytest.mark.parametrize(
+    "name", ["relative", "galilean", "radial", "central", "distance", "log-distance", "aligning"]
+)
 def test_messages_do_not_depend_on_where_the_pair_is(name):
     layout = Layout(2, properties=1)
     actor, other = some_actor(layout, 1), some_actor(layout, 2)
@@ -91,7 +93,16 @@ def test_messages_do_not_depend_on_where_the_pair_is(name):
 
 @pytest.mark.parametrize(
     ("name", "invariant"),
-    [("raw", False), ("relative", False), ("galilean", True), ("radial", True), ("central", True)],
+    [
+        ("raw", False),
+        ("relative", False),
+        ("galilean", True),
+        ("radial", True),
+        ("central", True),
+        ("distance", True),
+        ("log-distance", True),
+        ("aligning", True),
+    ],
 )
 def test_only_galilean_and_radial_messages_are_the_same_in_a_moving_frame(name, invariant):
     layout = Layout(2)
@@ -113,6 +124,28 @@ def test_messages_said_to_be_opposite_are(name, spatial, vectors):
     back = message(name, layout, vectors, other, actor)
     assert jnp.linalg.norm(there) > 0.01
     np.testing.assert_allclose(there + back, np.zeros(len(there)), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["distance", "log-distance", "aligning"])
+def test_messages_of_distance_alone_turn_with_the_scene_and_need_no_opposite(name):
+    layout = Layout(2, properties=1)
+    actor, other = some_actor(layout, 1), some_actor(layout, 2)
+    before = message(name, layout, 1, actor, other)
+    for what, turn in turns(2).items():
+        scene = [moved(a, layout, turn, shift=3.0) for a in (actor, other)]
+        after = message(name, layout, 1, *scene)
+        np.testing.assert_allclose(after, turned(before, turn), atol=1e-9, err_msg=what)
+    back = message(name, layout, 1, other, actor)
+    assert jnp.linalg.norm(before + back) > 0.01  # two kinds may feel each other differently
+
+
+def test_aligning_messages_are_a_share_of_the_gap_and_of_the_difference_of_velocities():
+    layout = Layout(2)
+    actor, other = some_actor(layout, 1), some_actor(layout, 2)
+    pair = PAIR["aligning"](layout, 1)
+    rates = pair.rates(jnp.array([2.0, 3.0]), actor, other)
+    gap, velocity = (actor.state - other.state).reshape(2, 2)
+    np.testing.assert_allclose(rates, 2.0 * gap - 3.0 * velocity, rtol=1e-12)
 
 
 def test_central_messages_point_along_the_line_between_the_objects():

@@ -13,6 +13,7 @@ import numpy as np
 
 from comotion.contacts import Bounce, Contacts, Planes, Scatter, Spheres
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
+from comotion.coordinates.distance import DistancePair
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import RANGE, BodyPair, NoPair, RadialPair, StackedPair
 from comotion.dynamics.accumulate import NonlinearRule, SumRule, WeightedRule
@@ -165,6 +166,16 @@ def _(coordinates: NoAlone | NoPair) -> Description:
 @describe.register
 def _(coordinates: BodyPair) -> Description:
     return {"kind": "body", "vectors": coordinates.vectors, "range": RANGE}
+
+
+@describe.register
+def _(coordinates: DistancePair) -> Description:
+    return {
+        "kind": "distance",
+        "vectors": coordinates.vectors,
+        "logarithmic": coordinates.logarithmic,
+        "aligning": coordinates.aligning,
+    }
 
 
 @describe.register

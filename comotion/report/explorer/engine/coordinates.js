@@ -51,6 +51,7 @@ export function makeAlone(spec, layout, draw) {
  */
 export function makePair(spec, layout, draw) {
   if (spec.kind === "none") return { rates: spec.rates, opposite: false, ask: (_actors, _a, _b, out, at) => void out.fill(0, at, at + spec.rates) };
+  if (spec.kind === "distance") return distancePair(spec, layout, draw);
   if (spec.kind === "body") return bodyPair(spec, layout, draw);
   if (spec.kind === "stacked") return stackedPair(spec, layout, draw);
   if (spec.kind === "radial") return radialPair(spec, layout, draw);
@@ -242,6 +243,41 @@ function speedAlone(spec, layout, draw) {
       f.evaluate(x, y);
       for (let v = 0; v < spec.vectors; v++) {
         for (let d = 0; d < spatial; d++) out[at + v * spatial + d] = y[v] * ahead[d];
+      }
+    },
+  };
+}
+
+/** Of the distance alone, and of who the two are. @param {any} spec @param {Layout} layout @param {number} draw @returns {Pair} */
+function distancePair(spec, layout, draw) {
+  const f = makeFunction(spec.function, draw);
+  const { spatial, state, properties } = layout;
+  const x = new Float64Array(f.inSize);
+  const y = new Float64Array(f.outSize);
+  const gap = new Float64Array(spatial);
+  const aligns = spec.aligning && layout.velocity;
+  return {
+    rates: spec.vectors * spatial,
+    opposite: false,
+    ask(actors, a, b, out, at) {
+      const { states } = actors;
+      let squared = TINY;
+      for (let d = 0; d < spatial; d++) {
+        gap[d] = states[a * state + d] - states[b * state + d];
+        squared += gap[d] * gap[d];
+      }
+      const distance = Math.sqrt(squared);
+      x[0] = spec.logarithmic ? Math.log(distance) : distance;
+      copy(actors.properties, a * properties, properties, x, 1);
+      copy(actors.properties, b * properties, properties, x, 1 + properties);
+      f.evaluate(x, y);
+      for (let v = 0; v < spec.vectors; v++) {
+        const push = spec.aligning ? y[v] : y[v] / distance;
+        for (let d = 0; d < spatial; d++) {
+          const k = spatial + d;
+          const behind = aligns ? y[spec.vectors + v] * (states[b * state + k] - states[a * state + k]) : 0;
+          out[at + v * spatial + d] = push * gap[d] + behind;
+        }
       }
     },
   };
