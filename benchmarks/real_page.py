@@ -20,17 +20,44 @@ HEADS = (
     "fit",
 )
 INTRODUCTION = Path(__file__).with_suffix(".md")
+OURS = "comotion"
+BESIDE = ("constant velocity", "constant velocity, along and across", "Kalman filter")
+GOALS = {"hexbugs": 0.42, "football": 0.90} | dict.fromkeys(
+    ("eth", "hotel", "univ", "zara1", "zara2"), 0.98
+)
+"""Largest CRPS that was aimed at, as a share of constant velocity's."""
 
 
 def main() -> None:
     rows = read("real")
-    parts = [INTRODUCTION.read_text().strip()]
+    parts = [INTRODUCTION.read_text().strip(), *glance(rows)]
     for task in TASKS:
         of_task = latest([row for row in rows if row["task"] == task], ("forecast",))
         if of_task:
             parts += [f"## {task}", described(of_task[-1]), table(HEADS, map(cells, of_task))]
     parts += kernels()
     PAGE.write_text("\n\n".join(parts) + "\n")
+
+
+def glance(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Every model's row beside the references, in one table."""
+    lines = []
+    for task in TASKS:
+        of_task = latest([row for row in rows if row["task"] == task], ("forecast",))
+        scores = {row["forecast"]: row["crps"] for row in of_task}
+        for row in of_task:
+            if not row["forecast"].startswith(OURS):
+                continue
+            shares = [f"{row['crps'] / scores[other]:.2f}" for other in BESIDE]
+            goal = f"{GOALS[task]:.2f}" if task in GOALS else "–"
+            bands = " / ".join(map(percent, row["coverage_90 first, middle, last"]))
+            lines.append([f"{task}: {row['forecast'].removeprefix(OURS)}", *shares, goal, bands])
+    heads = ("model", *BESIDE, "goal beside constant velocity", "90 % band")
+    about = (
+        "CRPS of a model as a share of each reference's; what its 90 % band holds at the first, "
+        "the middle and the last lead."
+    )
+    return ["## At a glance", about, table(heads, lines)]
 
 
 def latest(rows: Sequence[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
