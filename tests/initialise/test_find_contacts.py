@@ -195,3 +195,21 @@ def test_paths_cut_into_short_flights_do_not_look_straight():
     scene = billiard(Parts(2, BOX, [0.9]), push=(0.0, -0.03), noise=0.15, seed=4)
     found = find_contacts(scene).law
     assert found is None or not found.only
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_boxes_of_any_size_are_found_at_any_speed_and_frame_rate(seed):
+    rng = np.random.default_rng(seed)
+    size, step = np.exp(rng.uniform(-2, 3)), np.exp(rng.uniform(-3, 1))
+    half, centre = size * rng.uniform(0.7, 1.3, 2), size * rng.normal(size=2)
+    radius = rng.uniform(0.1, 0.25) * half.min()
+    scene = billiard(
+        Parts(2, box(-half, half), [radius]), spread=0.9 * half.min(), step=step,
+        speed=size * rng.uniform(0.05, 0.2) / step, noise=0.01 * size, seed=seed, velocities=False,
+    )  # fmt: skip
+    moved = Tracks(scene.times, scene.positions + centre, None)
+    law = find_contacts(moved).law
+    assert law is not None
+    wanted = np.sort([*(half + centre), *(half - centre)])
+    np.testing.assert_allclose(offsets(law), wanted, atol=0.03 * size)
+    np.testing.assert_allclose(law.radii.mean, [radius], atol=0.02 * size)
