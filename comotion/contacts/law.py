@@ -90,6 +90,8 @@ class ContactLaw(eqx.Module):
     spheres: SphereLaw
     pair: BounceLaw
     wall: BounceLaw
+    speed: Float[Array, ""]
+    """of objects along an axis, root mean square: which velocities a start may have"""
     rims: bool = eqx.field(static=True)
     only: bool = eqx.field(static=True)
 

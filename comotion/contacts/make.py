@@ -74,6 +74,7 @@ class Parts:
     log_masses_covariance: Float[np.ndarray, "m m"] | None = None
     pair: Restitution = field(default_factory=Restitution)
     wall: Restitution = field(default_factory=Restitution)
+    speed: float = 1.0
     rims: bool = False
     only: bool = False
 
@@ -88,6 +89,7 @@ def contact_law(parts: Parts) -> ContactLaw:
         spheres=_spheres(spheres, parts.spatial),
         pair=parts.pair.law(),
         wall=parts.wall.law(),
+        speed=jnp.asarray(parts.speed, FAST),
         rims=parts.rims,
         only=parts.only,
     )

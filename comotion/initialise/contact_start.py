@@ -15,6 +15,7 @@ from comotion.data.windows import Dataset, Window
 from comotion.dynamics import InteractingDynamics, Scene
 from comotion.encode.differences import finite_differences
 from comotion.errors import BadInput
+from comotion.initialise.containment import MOST_OUT
 from comotion.initialise.find_contacts import Finding, find_contacts
 from comotion.initialise.rates import Paths
 from comotion.initialise.regression import rates_are_linear, with_regression
@@ -43,8 +44,16 @@ def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | N
             "contacts='hard' needs an interacting system of second order whose positions are "
             "observed along two or three axes; use contacts='off'"
         )
-    tracks = tracks_of_windows(dataset, model.dynamics.layout.spatial)
-    return dataclasses.replace(find_contacts(tracks), required=wish == "hard")
+    finding = find_contacts(tracks_of_windows(dataset, model.dynamics.layout.spatial))
+    if wish == "hard":
+        return dataclasses.replace(finding, required=True)
+    return _refused(finding) if finding.out > MOST_OUT else finding
+
+
+def _refused(finding: Finding) -> Finding:
+    """A law that forecasts leave the scene under is worse than a smooth one."""
+    reason = f"the walls found would let {finding.out:.0%} of the flights out that stay inside"
+    return dataclasses.replace(finding, law=None, reason=reason)
 
 
 def nothing_else_acts(model: Model, finding: Finding) -> bool:

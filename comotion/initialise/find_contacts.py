@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from comotion.contacts import ContactLaw, Parts, Plane, Restitution, Sphere, contact_law
 from comotion.initialise.bounces import Speeds, fit_restitution
+from comotion.initialise.containment import share_let_out
 from comotion.initialise.curves import Curves, along, curves_of, without
 from comotion.initialise.enclosure import find_enclosure
 from comotion.initialise.flights import Flights, find_flights, straightened
@@ -33,6 +34,8 @@ class Finding:
     straight: Tracks
     """the tracks without noise, as flights from contact to contact"""
     noise: NoiseScale
+    out: float = 0.0
+    """share of flights that would leave the scene and that no wall stops"""
     required: bool = False
     """whether to find nothing is an error"""
 
@@ -83,6 +86,8 @@ def find_contacts(
     if sizes.radii is None and not walls:
         return Finding(None, f"{sizes.reason}, and no wall: {where}", eventful, straight, noise)
     touches = sizes.radii is not None
+    at_walls = alone[np.any([*members, np.zeros(len(alone), bool)], axis=0)]
+    eventful = eventful | _eventful([pairs[sizes.belongs], at_walls], tracks)
     law = contact_law(
         Parts(
             d,
@@ -93,13 +98,13 @@ def find_contacts(
             log_masses_covariance=masses.covariance if touches else None,
             pair=_pair_restitution(pairs, sizes, scatters),
             wall=bounce,
-            only=accelerations is None and flies_straight(flights, left, noise),
+            speed=_usual_speed(straight),
+            only=accelerations is None and flies_straight(left, noise, eventful),
         )
     )
-    at_walls = alone[np.any([*members, np.zeros(len(alone), bool)], axis=0)]
-    eventful = eventful | _eventful([pairs[sizes.belongs], at_walls], tracks)
     reason = _summary(jumps, pairs[sizes.belongs], at_walls, walls)
-    return Finding(law, reason, eventful, straight, noise)
+    out = share_let_out(walls, flights, pairs, straight) if accelerations is None else 0.0
+    return Finding(law, reason, eventful, straight, noise, out)
 
 
 def _bent_again(jumps: Jumps, curves: Curves, flights: Flights) -> Jumps:
@@ -114,6 +119,12 @@ def _some(jumps: Jumps, rng: np.random.Generator) -> Jumps:
 def _visited(straight: Tracks) -> Float[np.ndarray, "K d"]:
     places = straight.positions.reshape(-1, straight.positions.shape[-1])
     return places[np.isfinite(places).all(axis=1)]
+
+
+def _usual_speed(straight: Tracks) -> float:
+    """Differences of noisy positions are far quicker than anything moved."""
+    assert straight.velocities is not None
+    return float(np.sqrt(np.nanmean(straight.velocities**2)))
 
 
 def _pair_restitution(pairs: Jumps, sizes: PairSizes, scatters: bool) -> Restitution:

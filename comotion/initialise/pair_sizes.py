@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from comotion.initialise.jumps import Jumps, Vectors
+from comotion.initialise.walls import beyond_luck
 
-FEWEST = 6
+FEWEST = 4
 FEWEST_EACH = 4
 WITHIN = 3.0
 SHARE = 0.5
@@ -97,7 +98,8 @@ def fit_sizes(pairs: Jumps, straight: Float[np.ndarray, "P N A d"], jumps: int) 
     chance = float(np.mean(np.abs(gaps[known]) < width))
     inside = float(np.mean(gaps[known] < -width))
     share = float(on.mean())
-    if share < SHARE or share < TIMES_CHANCE * chance:
+    likely = beyond_luck(int(on.sum()) - 1, chance * len(pairs), len(pairs))
+    if share < SHARE or share < TIMES_CHANCE * chance or not likely:
         reason = f"only {share:.0%} of {len(pairs)} joint jumps happen at one distance"
         return PairSizes(None, None, nobody, reason)
     if inside > INSIDE:

@@ -18,11 +18,15 @@ WITHIN = 3.0
 """Standard deviations."""
 NEAR = 8.0
 TIMES_NULL = 5.0
-FEWEST = 6
+FEWEST = 3
 PART = 0.01
 BEYOND = 0.005
 """Share of frames that may lie beyond a wall."""
 MOST_WALLS = 12
+SAME, TURNED = 0.02, 0.3
+"""Jumps so near a wall, by the scene's width, and so nearly along its normal are its own."""
+LUCK = 0.01
+"""Probability up to which a wall may be one by chance, over all the guesses at it."""
 REFITS = 5
 Places = Float[np.ndarray, "K d"]
 
@@ -69,7 +73,12 @@ def find_walls(
         wall, on = _best_wall(touches[rows], rng)
         if wall is None or on.sum() < max(fewest, TIMES_NULL * _null(touches[rows], rng)):
             break
-        if _share_beyond(wall, visited, touches[rows[on]]) > BEYOND:
+        free = 1 if isinstance(wall, Plane) else 2
+        if not beyond_luck(int(on.sum()) - free, _by_chance(touches[rows], visited), len(rows)):
+            break
+        here = touches[rows[on]]
+        known = any(_is_same(earlier, here, visited) for earlier in walls)
+        if known or _share_beyond(wall, visited, here) > BEYOND:
             left[rows[on]] = False
             continue
         belongs = np.zeros(len(jumps), bool)
@@ -79,6 +88,22 @@ def find_walls(
         # Jumps that lie near it but were measured badly must not make a second wall beside it.
         left &= ~lies_on(wall, touches, NEAR)
     return walls, members
+
+
+def beyond_luck(found: int, expected: float, guesses: int) -> bool:
+    """Whether so many of a Poisson number are too many for chance, by Chernoff's bound."""
+    if found <= expected:
+        return False
+    surprise = found * np.log(found / max(expected, 1e-300)) - found + expected
+    return bool(surprise > np.log(guesses / LUCK))
+
+
+def _by_chance(touches: Touches, visited: Float[np.ndarray, "V d"]) -> float:
+    """How many jumps in random places and directions would lie on a wall, by their errors."""
+    width = float(np.ptp(visited, axis=0).mean())
+    near = np.minimum(2 * WITHIN * touches.place_sd / width, 1.0)
+    along = np.minimum(WITHIN * touches.angle_sd / np.pi, 1.0) ** (visited.shape[1] - 1)
+    return float(near @ along)
 
 
 def distance_beyond(wall: Plane | Sphere, places: Places) -> Float[np.ndarray, " K"]:
@@ -220,6 +245,14 @@ def _null(touches: Touches, rng: np.random.Generator) -> float:
 def _share_beyond(wall: Plane | Sphere, visited: Places, touches: Touches) -> float:
     slack = WITHIN * float(np.median(touches.place_sd))
     return float(np.mean(distance_beyond(wall, visited) > slack))
+
+
+def _is_same(wall: Plane | Sphere, touches: Touches, visited: Places) -> bool:
+    """Whether these jumps were at a wall that is known, and seen worse than they seem."""
+    apart = np.median(np.abs(distance_beyond(wall, touches.place)))
+    turned = np.linalg.norm(touches.outward - normals_at(wall, touches.place), axis=1)
+    width = float(np.ptp(visited, axis=0).mean())
+    return bool(apart < SAME * width and np.median(turned) < TURNED)
 
 
 def _across(normal: Float[np.ndarray, " d"]) -> Float[np.ndarray, "t d"]:

@@ -16,19 +16,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from comotion._types import EXACT, Key
+from comotion._types import EXACT, FAST, Key
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Window, cut
-from comotion.dynamics import AbstractField
+from comotion.dynamics import AbstractField, InteractingDynamics
 from comotion.encode.base import FirstFrames, first_frames
 from comotion.integrate import overlaps
 from comotion.model import Beliefs, Model, Start
 from comotion.observe import FirstEntries
 
 CANDIDATES = 4
+"""Of an initial state, where nothing is hard."""
 MOVES = 60
 """Of a start where a collision may be among the frames seen."""
-"""Of an initial state, where nothing is hard."""
 STEP_SIZES = (1.0, 0.3, 0.1)
 TOGETHER = 6
 """One of so many moves, the first ones, proposes all objects anew."""
@@ -93,7 +93,7 @@ class Search:
             return Start(beliefs.initial.draw(key=key_initial), properties)
         seen = min(self.frames, excerpt.window.times.shape[0])
         window = cut(excerpt.window, jnp.zeros((), jnp.int32), seen)
-        target = _Target(model, field, properties, window)
+        target = _Target(model, field, properties, window, _usual(model))
         if self.moves == 0:
             return Start(self._candidate(target, beliefs, key_initial, key_choice), properties)
         states = beliefs.initial.draw(key=key_initial)
@@ -187,13 +187,14 @@ class _Target(eqx.Module):
     field: AbstractField
     properties: Float[Array, "A C"]
     window: Window
+    usual: Float[Array, " D"]
 
     def by_object(self, states: States) -> Float[Array, " A"]:
         window = self.window
         start = Start(states, self.properties)
         path = self.model.follow(self.field, start, window, window.grid)
         fit = self.model.observation.log_likelihood_by_object(window.values, window.present, path)
-        prior = -0.5 * jnp.sum(states**2, axis=1)
+        prior = -0.5 * jnp.sum((states / self.usual[None]) ** 2, axis=1)
         total = jnp.where(window.entry == 0, fit + prior, 0.0)
         return jnp.where(jnp.isfinite(total), total, LOG_NEVER)
 
@@ -215,7 +216,17 @@ def _proposals(model: Model, beliefs: Beliefs, window: Window) -> Proposals:
         return _with_inverses(beliefs.initial.mean[:, None], beliefs.initial.factor[:, None])
     seen = first_frames(window, window.times.shape[0])
     noise = model.observation.noise_variance
-    return _with_inverses(*jax.vmap(lambda one: _lines(one, noise, layout.spatial))(seen))
+    usual = _usual(model)[:: layout.spatial]
+    return _with_inverses(*jax.vmap(lambda one: _lines(one, noise, usual, layout.spatial))(seen))
+
+
+def _usual(model: Model) -> Float[Array, " D"]:
+    """How large the entries of a state are: about one, but for velocities that nobody measured."""
+    layout, dynamics = model.dynamics.layout, model.dynamics
+    ones = jnp.ones(layout.state, FAST)
+    if not isinstance(dynamics, InteractingDynamics) or dynamics.contacts is None:
+        return ones
+    return ones.at[layout.velocity].set(dynamics.contacts.speed)
 
 
 def _with_inverses(means: Float[Array, "A n D"], factors: Float[Array, "A n D D"]) -> Proposals:
@@ -228,9 +239,9 @@ def _with_inverses(means: Float[Array, "A n D"], factors: Float[Array, "A n D D"
 
 
 def _lines(
-    seen: FirstFrames, noise: Float[Array, " O"], spatial: int
+    seen: FirstFrames, noise: Float[Array, " O"], usual: Float[Array, "2"], spatial: int
 ) -> tuple[Float[Array, "n D"], Float[Array, "n D D"]]:
-    """Posteriors of a straight flight given the first 1, 2, … frames, under N(0, 1)."""
+    """Posteriors of a straight flight given the first 1, 2, … frames, under N(0, usual²)."""
     frames = seen.times.shape[0]
     shape = (frames, -1, spatial)
     times, values = seen.times.astype(EXACT), seen.values.astype(EXACT).reshape(shape)
@@ -240,7 +251,7 @@ def _lines(
     rows = jnp.stack([jnp.stack([one, times], 1), jnp.stack([zero, one], 1)], 1)  # (F, 2, 2)
     rows = rows[:, : values.shape[1]]
     precision = jnp.einsum("foi,fos,foj->fsij", rows, known, rows).cumsum(axis=0)
-    precision = precision + jnp.eye(2, dtype=EXACT)[None, None]
+    precision = precision + jnp.diag(1 / usual.astype(EXACT) ** 2)[None, None]
     evidence = jnp.einsum("foi,fos,fos->fsi", rows, known, values).cumsum(axis=0)
     (a, b), (_, d) = jnp.moveaxis(precision, (2, 3), (0, 1))
     determinant = a * d - b * b

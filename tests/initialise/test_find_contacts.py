@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from comotion.contacts import Parts, Restitution, Sphere, box, polygon
+from comotion.initialise.containment import share_let_out
+from comotion.initialise.curves import curves_of
 from comotion.initialise.find_contacts import find_contacts
 from comotion.initialise.flights import find_flights, straightened
+from comotion.initialise.jumps import find_jumps
 from comotion.initialise.tracks import Tracks, noise_scale, tracks_of
 from comotion.simulate import bouncing_balls, charged_particles, springs
 from tests.billiards import billiard
@@ -166,3 +169,47 @@ def test_walkers_that_slide_along_a_round_wall_give_it_away():
     assert law is not None
     np.testing.assert_allclose(law.spheres.shapes.mean, [[0.0, 0.0, 10.0]], atol=0.1)
     np.testing.assert_allclose(law.wall.restitution.mean, [0.0])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_six_short_recordings_show_every_wall(seed):
+    law = find_contacts(tracks_of(bouncing_balls(sequences=6, frames=30, noise="low", seed=seed)))
+    assert law.law is not None
+    np.testing.assert_allclose(offsets(law.law), [3.8] * 4, atol=0.1)
+    np.testing.assert_allclose(2 * law.law.radii.mean, [2.4], atol=0.1)
+    assert law.out == 0
+
+
+def test_walls_that_let_out_who_stays_are_called_out():
+    tracks = tracks_of(bouncing_balls(sequences=20, seed=1))
+    flights = find_flights(tracks, noise_scale(tracks))
+    nobody = find_jumps(flights, curves_of(tracks, None), 3)
+    nobody = nobody[np.zeros(0, int)]
+    sides = [share_let_out(BOX[:n], flights, nobody, tracks) for n in range(5)]
+    assert sides[0] == 1.0
+    assert np.all(np.diff(sides) < -0.1)
+    assert sides[4] == 0.0
+
+
+def test_paths_cut_into_short_flights_do_not_look_straight():
+    scene = billiard(Parts(2, BOX, [0.9]), push=(0.0, -0.03), noise=0.15, seed=4)
+    found = find_contacts(scene).law
+    assert found is None or not found.only
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_boxes_of_any_size_are_found_at_any_speed_and_frame_rate(seed):
+    rng = np.random.default_rng(seed)
+    size, step = np.exp(rng.uniform(-2, 3)), np.exp(rng.uniform(-3, 1))
+    half, centre = size * rng.uniform(0.7, 1.3, 2), size * rng.normal(size=2)
+    radius = rng.uniform(0.1, 0.25) * half.min()
+    scene = billiard(
+        Parts(2, box(-half, half), [radius]), spread=0.9 * half.min(), step=step,
+        speed=size * rng.uniform(0.05, 0.2) / step, noise=0.01 * size, seed=seed, velocities=False,
+    )  # fmt: skip
+    moved = Tracks(scene.times, scene.positions + centre, None)
+    law = find_contacts(moved).law
+    assert law is not None
+    wanted = np.sort([*(half + centre), *(half - centre)])
+    np.testing.assert_allclose(offsets(law), wanted, atol=0.03 * size)
+    np.testing.assert_allclose(law.radii.mean, [radius], atol=0.02 * size)
