@@ -19,6 +19,8 @@ class ReadingOptions:
     """which columns hold what, such as object=id,time=frame; usual names are recognised"""
     fps: Annotated[float | None, arg(metavar="NUMBER", help_behavior_hint="")] = None
     """frames a second, if times are frame numbers"""
+    unit: Annotated[str, arg(metavar="UNIT", help_behavior_hint="")] = ""
+    """what positions are measured in, such as cm; a heading such as "x (cm)" says it, too"""
     ignore: Annotated[str, arg(metavar="COLUMN,…", help_behavior_hint="")] = ""
     """columns not to look at"""
     keep_jumps: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -33,6 +35,7 @@ class ReadingOptions:
             fps=self.fps,
             ignore=words(self.ignore),
             keep_jumps=self.keep_jumps,
+            unit=self.unit,
         )
 
     def read(self, path: Path) -> "Trajectories":

@@ -34,19 +34,14 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     from comotion.data import describe
     from comotion.data.reading import understand
-    from comotion.identification.structures import most_structures
-    from comotion.train.cost import cost
-    from comotion.train.fit import run_config
-    from comotion.train.plan import DEFAULT, plan
+    from comotion.identification.price import search_cost
+    from comotion.systems import MOTION
+    from comotion.train.plan import plan
 
     reading = understand(options.data, options.wishes)
     data, description = reading.data, describe(reading.data)
-    planned = plan(data)
-    config = run_config(
-        DEFAULT, "short", 0, planned.parts, velocities_seen=data.velocities_observed
-    )
-    price = cost(config, planned.train)
-    tried = most_structures(data.values.shape[2])
+    planned = plan(data, system=MOTION)
+    price, tried = search_cost(planned)
     if options.json:
         told = description.to_dict() | {"notes": reading.notes, "plan": planned.sentences}
         print(as_json(told | {"fit": asdict(price), "structures": tried}))
@@ -56,5 +51,7 @@ def run(options: Options) -> int:
         for sentence in sentences:
             print(f"{label:<11} {sentence}")
     print(f"{'a fit takes':<11} {price}")
-    print(f"{'':<11} before, unless --system says what: up to {tried} structures, each like that")
+    if tried:
+        print(f"{'':<11} at most, as {tried} structures are tried first: --system NAME fits")
+        print(f"{'':<11} one that you choose, --time-limit SECONDS ends the search early")
     return 0

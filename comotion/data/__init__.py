@@ -1,7 +1,7 @@
 """Trajectories of interacting objects: the container, its checks, files and frames.
 
 Reading starts with `trajectories`; `tables` turns rows into arrays, `store` chooses the file
-format, `frames` speaks pandas, polars and pyarrow. What needs a device is in `batches`.
+format, `frames` speaks pandas, polars and pyarrow. What needs a device is in `windows`.
 """
 
 from comotion.data.describe import Description, describe

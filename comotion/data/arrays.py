@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from comotion.data.cells import DataTable
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import FRAMES, Units
 from comotion.errors import BadInput
 
 FEATURES = {
@@ -23,7 +24,11 @@ RATES = ("frames_per_second", "fps", "frame_rate")
 
 
 def from_array(
-    values: ArrayLike, times: ArrayLike | None, fps: float | int | None, where: str
+    values: ArrayLike,
+    times: ArrayLike | None,
+    fps: float | int | None,
+    where: str,
+    unit: str = "",
 ) -> Trajectories:
     """(time, object, feature), sequences as a leading axis, or (time, feature) of one object."""
     array = np.asarray(values, dtype=np.float64)
@@ -36,18 +41,24 @@ def from_array(
             f"{where} has shape {np.shape(values)}: give (time, object, 2), or 3 for x, y, z, or "
             "4 for x, y, vx, vy, with at least two times; several sequences are a leading axis."
         )
+    clock = ""
     if times is None:
-        times = np.arange(array.shape[1]) / (fps or 1.0)
+        times, clock = np.arange(array.shape[1]) / (fps or 1.0), "s" if fps else FRAMES
     return Trajectories.from_arrays(
         array,
         times,
         features=FEATURES[array.shape[-1]],
         object_names=[[str(a) for a in range(array.shape[2])]] * len(array),
+        units=Units(unit, clock),
     )
 
 
 def from_arrays(
-    arrays: Mapping[str, Any], times: ArrayLike | None, fps: float | int | None, where: str
+    arrays: Mapping[str, Any],
+    times: ArrayLike | None,
+    fps: float | int | None,
+    where: str,
+    unit: str = "",
 ) -> Trajectories | None:
     """One array of positions beside its times and rate (idtracker.ai); None for anything else."""
     stacked = {k: v for k, v in arrays.items() if np.ndim(v) in (3, 4)}
@@ -64,7 +75,7 @@ def from_arrays(
         found = (arrays[name] for name in TIMES if np.shape(arrays.get(name, ())) == (count,))
         times = next(found, None)
     rates = (float(arrays[name]) for name in RATES if name in arrays)
-    return from_array(stacked[names[0]], times, fps or next(rates, None), where)
+    return from_array(stacked[names[0]], times, fps or next(rates, None), where, unit)
 
 
 def as_table(arrays: Mapping[str, Any], name: str) -> DataTable:

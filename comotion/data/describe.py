@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import Units, labelled
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Description:
     at_once: int
     frames: tuple[int, int]
     steps: TimeSteps | None
+    units: Units
     spatial: int
     velocities_observed: bool
     complete_graph: bool
@@ -69,12 +71,18 @@ class Description:
             f"{self.spatial}-D, velocities {'observed' if self.velocities_observed else 'hidden'}"
         )
 
+    @property
+    def _times(self) -> str:
+        if self.steps is None:
+            return "a single frame"
+        return f"{self.steps}{f', in {self.units.time}' if self.units.time else ''}"
+
     def __str__(self) -> str:
         lines = [
             f"sequences   {self.sequences}",
             f"objects     {_span(self.objects)} in each sequence, at most {self.at_once} at once",
             f"frames      {_span(self.frames)} in each sequence",
-            f"times       {self.steps or 'a single frame'}",
+            f"times       {self._times}",
             f"space       {self._space}",
             f"neighbours  {'all objects' if self.complete_graph else 'a given graph'}",
             f"missing     {self.missing:.1%} of the values, {self.gaps} gaps",
@@ -82,7 +90,10 @@ class Description:
         ]
         for title in ("features", "static", "controls"):
             ranges = getattr(self, title)
-            lines += [f"{title:<11} {name}: {span}" for name, span in ranges.items()]
+            lines += [
+                f"{title:<11} {labelled(name, self.units.of(name))}: {span}"
+                for name, span in ranges.items()
+            ]
         return "\n".join(lines + [f"warning     {warning}" for warning in self.warnings])
 
 
@@ -97,6 +108,7 @@ def describe(data: Trajectories) -> Description:
         at_once=int(alive.sum(axis=-1).max()),
         frames=_ends(data.lengths),
         steps=time_steps(data),
+        units=data.units,
         spatial=data.spatial,
         velocities_observed=data.velocities_observed,
         complete_graph=data.everyone_hears_everyone,

@@ -33,12 +33,14 @@ def read(
     ignore: Sequence[str] = (),
     extra: Sequence[str] = (),
     keep_jumps: bool = False,
+    unit: str = "",
     quiet: bool = False,
 ) -> Trajectories:
     """Trajectories from a file, a folder or several files, a data frame, or arrays.
 
     `object` and `time` name the columns that hold them; with `fps` times are frame numbers.
-    Usual names are recognised, and a note says how.
+    Usual names are recognised, and a note says how. `unit` is what positions are measured in
+    ("cm"); a heading such as "x (cm)" says it, too.
 
     Rarely needed: `columns` names further parts ({"x": "east"}), or all columns of a file without
     a header, in order; columns in `ignore` are not looked at, those in `extra` become features;
@@ -54,6 +56,7 @@ def read(
         ignore=[ignore] if isinstance(ignore, str) else ignore,
         extra=[extra] if isinstance(extra, str) else extra,
         keep_jumps=keep_jumps,
+        unit=unit,
     )
     reading = understand(source, wishes)
     if not quiet:
@@ -115,14 +118,15 @@ def _from_file(file: Path, wishes: Wishes) -> Reading:
 
 
 def _from_mapping(arrays: Mapping[str, Any], wishes: Wishes, name: str) -> Reading:
-    data = plain.from_arrays(arrays, wishes.times, wishes.fps, name)
+    data = plain.from_arrays(arrays, wishes.times, wishes.fps, name, wishes.unit)
     if data is not None:
         return _cleaned(data, wishes, name)
     return from_table(plain.as_table(arrays, name), wishes, Source(name))
 
 
 def _from_array(values: Any, wishes: Wishes, name: str) -> Reading:
-    return _cleaned(plain.from_array(values, wishes.times, wishes.fps, name), wishes, name)
+    data = plain.from_array(values, wishes.times, wishes.fps, name, wishes.unit)
+    return _cleaned(data, wishes, name)
 
 
 def _from_frame(frame: Any, wishes: Wishes) -> Reading:

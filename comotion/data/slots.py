@@ -56,6 +56,11 @@ def joined(recordings: Sequence[tuple[str, Trajectories]]) -> Trajectories:
                     f"{name} has {', '.join(theirs) or 'none'} where {first} has "
                     f"{', '.join(ours) or 'none'}: give all files the same columns."
                 )
+        if data.units != one.units:
+            raise BadInput(
+                f"{name} is measured in {data.units}, {first} in {one.units}: give all files the "
+                "same units."
+            )
     every = [data for _, data in recordings]
     N, A = (max(data.values.shape[axis] for data in every) for axis in (1, 2))
     graphs = None

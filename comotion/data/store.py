@@ -10,6 +10,7 @@ from comotion.data import formats, tables
 from comotion.data.cells import DataTable
 from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import Units
 from comotion.disk import replacing
 from comotion.errors import BadInput
 
@@ -76,7 +77,7 @@ def to_xarray(data: Trajectories) -> "xarray.Dataset":
     if data.control_names:
         variables["controls"] = (("sequence", "time", "object", "control"), data.controls)
         coordinates["control"] = np.array(data.control_names, dtype=object)
-    return xr.Dataset(variables, coordinates)
+    return xr.Dataset(variables, coordinates, data.units.attributes)
 
 
 def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
@@ -96,6 +97,7 @@ def from_xarray(dataset: "xarray.Dataset") -> Trajectories:
         neighbours=dataset["neighbours"].values if "neighbours" in dataset else None,
         sequence_names=names("sequence"),
         object_names=[[str(name) for name in row] for row in dataset["object_name"].values],
+        units=Units.among(dataset.attrs),
     )
 
 

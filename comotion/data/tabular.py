@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from comotion.data import columns, jumps
 from comotion.data.assemble import assemble
 from comotion.data.cells import DataTable, Source
+from comotion.data.checks import POSITIONS
 from comotion.data.rows import Rows, long_rows, wide_groups, wide_rows
+from comotion.data.units import FRAMES, Units, common_unit
 from comotion.data.wishes import Reading, Wishes
 from comotion.errors import BadInput
 
@@ -16,8 +19,9 @@ HEADERLESS = ("time", "object", "x", "y")
 def from_table(
     table: DataTable, wishes: Wishes, source: Source, notes: Sequence[str] = ()
 ) -> Reading:
-    rows, told = _rows(table, wishes, source)
+    rows, told, units = _rows(table, wishes, source)
     data, cells = assemble(rows, source)
+    data = replace(data, units=units)
     notes = [*notes, *told]
     if len(data) > len(rows.sequence_names):
         notes.append(
@@ -36,7 +40,7 @@ def from_table(
     return Reading(jumps.leave_out(data, found), tuple(notes))
 
 
-def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[str]]:
+def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[str], Units]:
     table = DataTable([column for column in table.columns if column[0] not in wishes.ignore])
     names = table.names
     roles = columns.find_roles(names, wishes.named, wishes.extra, source.name)
@@ -55,7 +59,22 @@ def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[
                 f"{source.name} has dates as times, which are seconds already: leave fps out."
             )
         rows = replace(rows, time=rows.time / wishes.fps)
-    return rows, _about_columns(roles, len(groups), origin, wishes, source.name)
+    seconds = bool(origin) or wishes.fps is not None
+    units = Units(wishes.unit or _length(roles, groups), _time(roles, seconds))
+    return rows, _about_columns(roles, len(groups), origin, wishes, source.name), units
+
+
+def _length(roles: columns.Roles, groups: Mapping[str, Any]) -> str:
+    """As the headings of positions say; those of a wide table end with names of objects."""
+    positions = [roles.column[name] for name in POSITIONS if name in roles.column]
+    return "" if groups else common_unit(positions)
+
+
+def _time(roles: columns.Roles, seconds: bool) -> str:
+    if seconds:
+        return "s"
+    heading = roles.column.get("time", FRAMES[:-1])  # without one, rows are frames
+    return FRAMES if columns.is_frame_number(heading) else common_unit([heading])
 
 
 def _about_columns(

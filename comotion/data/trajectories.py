@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
 from comotion.data import checks, defaults
+from comotion.data.units import UNKNOWN, Units, counted, labelled
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Trajectories:
     graph: np.ndarray | None = None  # P A A
     sequence_names: tuple[str, ...]
     object_names: tuple[tuple[str, ...], ...]
+    units: Units = UNKNOWN
     frame_kind: str = ""  # the package of the frame they came in, so that answers are of its kind
 
     def __post_init__(self):
@@ -56,6 +58,7 @@ class Trajectories:
         neighbours: ArrayLike | None = None,
         sequence_names: Sequence[str] | None = None,
         object_names: Sequence[Sequence[str]] | None = None,
+        units: Units = UNKNOWN,
     ) -> "Trajectories":
         """Fill in what is not given: frame numbers as times, usual names, everyone hears everyone.
 
@@ -81,6 +84,7 @@ class Trajectories:
             else defaults.graph(neighbours, defaults.existing(object_names, P, A)),
             sequence_names=tuple(sequence_names or defaults.numbered(P)),
             object_names=tuple(tuple(names) for names in object_names),
+            units=units,
         )
 
     @property
@@ -215,8 +219,12 @@ class Trajectories:
 
     def __repr__(self) -> str:
         P, N, A, _ = self.values.shape
-        names = ", ".join(self.features)
-        return f"Trajectories({P} sequences, up to {N} frames, up to {A} objects, {names})"
+        names = ", ".join(labelled(name, self.units.of(name)) for name in self.features)
+        upto = "up to " if P > 1 else ""
+        return (
+            f"Trajectories({counted(P, 'sequence')}, {upto}{counted(N, 'frame')}, "
+            f"{upto}{counted(A, 'object')}, {names})"
+        )
 
     def _repr_html_(self) -> str:
         from comotion.data.describe import describe

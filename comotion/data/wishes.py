@@ -18,6 +18,7 @@ class Wishes:
     ignore: Sequence[str] = ()
     extra: Sequence[str] = ()
     keep_jumps: bool = False
+    unit: str = ""
 
     @property
     def named(self) -> dict[str, str]:

@@ -50,7 +50,7 @@ def _hexbugs() -> Trajectories:
     file = fetch(
         File("hexbugs.csv", "01e701356e6455fd2d67713b39d5ba5265df1cadac6cba8b063581da684ac72b")
     )
-    return read(file, object="id", time="frame", fps=50, quiet=True, keep_jumps=True)
+    return read(file, object="id", time="frame", fps=50, unit="cm", quiet=True, keep_jumps=True)
 
 
 def _scene(*files: File) -> Callable[[], Trajectories]:
@@ -59,6 +59,7 @@ def _scene(*files: File) -> Callable[[], Trajectories]:
         return read(
             paths[0] if len(paths) == 1 else paths,
             fps=PEDESTRIAN_FPS,
+            unit="m",
             quiet=True,
             keep_jumps=True,
         )

@@ -25,7 +25,7 @@ def football() -> Trajectories:
         raise BadInput(f"{FRAMES} is not in this version of kloppy: install kloppy 3.19.")
     match = json.loads((files / MATCH).read_text())
     columns = _columns(match, json.loads((files / FRAMES).read_text()))
-    return read(columns, keep_jumps=True, quiet=True)
+    return read(columns, unit="m", keep_jumps=True, quiet=True)
 
 
 def _columns(match: dict[str, Any], frames: list[dict[str, Any]]) -> dict[str, np.ndarray]:

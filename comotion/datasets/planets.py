@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from comotion.data import Trajectories
+from comotion.data.units import Units
 from comotion.errors import BadInput
 
 BODIES = (
@@ -46,4 +47,5 @@ def planets() -> Trajectories:
         features=("x", "y", "z"),
         sequence_names=["2000"],
         object_names=[[name for name, _ in BODIES]],
+        units=Units("au", "days"),
     )

@@ -70,7 +70,7 @@ def identify(
         raise NothingHeldOut(
             f"{planned.sentences[-1]}; without held-out data nothing can be said about their law"
         )
-    protocol = _protocol(train, held_out, seen, horizon)
+    protocol = protocol_for(train, held_out, seen, horizon)
     origins = roll(held_out, protocol)
     until = float("inf") if time_limit is None else time.monotonic() + time_limit
     run = _Run(train, held_out, origins, protocol, effort, seed, say)
@@ -153,7 +153,7 @@ def _is_whole(trial: Trial) -> bool:
     return trial.structure == BILLIARD and trial.evaluation["coverage_90"] > HOLDS
 
 
-def _protocol(
+def protocol_for(
     train: Trajectories, held_out: Trajectories, seen: int, horizon: int | None
 ) -> Protocol:
     """As many frames ahead as the shorter of both parts allows, up to a limit."""

@@ -46,11 +46,6 @@ def beside(base: Structure, addition: Structure, objects: int) -> Structure:
     return Structure(name, addition.claim, parts, addition.system)
 
 
-def most_structures(objects: int) -> int:
-    """As many as a search may try."""
-    return 1 + sum(map(len, rounds(objects, contacts=True, straight=True)))
-
-
 def rounds(objects: int, *, contacts: bool, straight: bool) -> Iterator[tuple[Structure, ...]]:
     """What is tried beside the best structure so far, round by round.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from comotion.data.units import with_unit
 from comotion.errors import BadInput
 from comotion.predict.forecast import Forecast, Summary
 
@@ -49,13 +50,13 @@ class Effect:
     def __repr__(self) -> str:
         mean, (low, high) = self.mean(), self.interval()
         names, features = self.base.names, [str(f) for f in mean.array["feature"].values]
-        rows = []
+        rows, units = [], self.base.units
         for p, a in np.argwhere(np.isfinite(mean.values).any(axis=(1, 3))).tolist():
             n = int(np.flatnonzero(np.isfinite(mean.values[p, :, a]).any(axis=-1))[-1])
             sure = np.minimum(np.abs(low.values[p, n, a]), np.abs(high.values[p, n, a]))
             sure = np.where(low.values[p, n, a] * high.values[p, n, a] > 0, sure, 0.0)
             told = ", ".join(
-                f"{feature} {m:+.3g} [{lo:.3g}, {hi:.3g}]"
+                f"{feature} {with_unit(f'{m:+.3g}', units.of(feature))} [{lo:.3g}, {hi:.3g}]"
                 for feature, m, lo, hi in zip(
                     features,
                     mean.values[p, n, a],
@@ -65,8 +66,8 @@ class Effect:
                 )
             )
             size = float(np.nanmax(sure)), float(np.nanmax(np.abs(mean.values[p, n, a])))
-            time = self.base.times[p, n]
-            rows.append((size, f"  {names[p, a]} at {time:.4g}: {told}"))
+            time = with_unit(f"{self.base.times[p, n]:.4g}", units.time)
+            rows.append((size, f"  {names[p, a]} at {time}: {told}"))
         rows.sort(key=lambda row: row[0], reverse=True)
         more = f"\n  … and {len(rows) - MOST_TOLD} more" if len(rows) > MOST_TOLD else ""
         lines = "\n".join(line for _, line in rows[:MOST_TOLD])

@@ -169,7 +169,8 @@ def _attributes(
     fitted: FittedModel, dynamics: InteractingDynamics, asked: Probes
 ) -> dict[str, str]:
     """At what the functions were asked, in words."""
-    attributes, layout = {"system": fitted.config.system.name}, dynamics.layout
+    units, layout = fitted.shape.units, dynamics.layout
+    attributes = {"system": fitted.config.system.name} | units.attributes
     if layout.has_velocity:
         attributes["velocity"] = f"({asked.speed:.3g}{', 0' * (layout.spatial - 1)})"
         attributes["closing_speed"] = f"{asked.speed:.3g}, half of it by each object"

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from comotion.data.units import labelled, with_unit
+
 AVERAGE, STRAIGHT_LINE = "climatology", "constant velocity"
 WORDS = {AVERAGE: "the average", STRAIGHT_LINE: "a straight line"}
 WORDS |= {"Kalman filter": "a Kalman filter"}
@@ -46,6 +48,7 @@ class Skill:
     coverage_50: tuple[float, ...] = ()
     coverage_90: tuple[float, ...] = ()
     rivals: tuple[Rival, ...] = ()
+    time_unit: str = ""
     bands_measured_here: bool = False
     """whether the bands were stretched on these very frames: then how much they hold is no proof"""
 
@@ -77,15 +80,18 @@ class Skill:
         if useful is None:
             return "Not better than the average of the data at any lead"
         least = "at least" if useful[1] == self.lead[-1] else "about"
-        return f"Useful until {least} {useful[1]:.3g}"
+        return f"Useful until {least} {self._told(useful[1])}"
 
     @property
     def _beats(self) -> str:
         better = self.better_than(STRAIGHT_LINE)
         if better is None:
             return "beats a straight line at no lead"
-        until = "on" if better[1] == self.lead[-1] else f"to {better[1]:.3g}"
-        return f"beats a straight line from {better[0]:.3g} {until}"
+        until = "on" if better[1] == self.lead[-1] else f"to {self._told(better[1])}"
+        return f"beats a straight line from {self._told(better[0])} {until}"
+
+    def _told(self, lead: float) -> str:
+        return with_unit(f"{lead:.3g}", self.time_unit)
 
     @property
     def warnings(self) -> list[str]:
@@ -103,7 +109,8 @@ class Skill:
         """A heading, then skill at a few leads beside the rivals."""
         rivals = [rival for rival in self.rivals if rival.name != AVERAGE]
         columns = [self.over_average(crps) for crps in (self.crps, *(r.crps for r in rivals))]
-        head = ["frames ahead", "lead time", "skill", *(rival.words for rival in rivals)]
+        lead = labelled("lead time", self.time_unit)
+        head = ["frames ahead", lead, "skill", *(rival.words for rival in rivals)]
         rows = [[*head, "90 % band holds"]]
         for n in (n for n in FRAMES_AHEAD if n <= len(self.lead)):
             skills = [f"{column[n - 1]:.2f}" for column in columns]

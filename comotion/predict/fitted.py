@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from comotion.data.reading import read
 from comotion.data.scaling import Scaling
 from comotion.data.summary import TrainingSummary
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import UNKNOWN, with_unit
 from comotion.data.windows import Excerpt, first, to_dataset
 from comotion.dynamics import InteractingDynamics
 from comotion.model import Model
@@ -106,7 +108,7 @@ class FittedModel:
 
         return simulate(self, np.asarray(states, float), np.asarray(times, float), **options)
 
-    @property
+    @cached_property
     def law(self) -> "Law":
         """What was learned: alone, interaction, contact, in numbers, sentences and pictures."""
         from comotion.predict.law import Law
@@ -130,9 +132,8 @@ class FittedModel:
         if law is None:
             return ""
         shift, scale = np.asarray(self.scaling.shift), np.asarray(self.scaling.scale)
-        return describe_contacts(
-            law, shift[: law.spatial], float(scale[0]), float(self.scaling.time)
-        )
+        length, time = float(scale[0]), float(self.scaling.time)
+        return describe_contacts(law, shift[: law.spatial], length, time, self.shape.units)
 
     @property
     def outline(self) -> Outline | None:
@@ -158,7 +159,7 @@ class FittedModel:
         told = f"; {found.sentence}" if found.skill.lead or found.learned else ""
         return (
             f"FittedModel({self.system}: {', '.join(shape.features)} of {shape.objects} objects, "
-            f"{shape.step:.4g} apart{told})"
+            f"{with_unit(f'{shape.step:.4g}', shape.units.time)} apart{told})"
         )
 
     def _repr_html_(self) -> str:
@@ -180,9 +181,10 @@ class FittedModel:
         return Excerpt(windows, first(windows, opening))
 
     def _as_trained(self, data: Trajectories) -> Trajectories:
-        """Features the model does not know are left alone."""
-        known = self.shape.features
-        return data.select(known) if set(known) < set(data.features) else data
+        """Features the model does not know are left alone; known units need not be said."""
+        known, units = self.shape.features, self.shape.units
+        data = data.select(known) if set(known) < set(data.features) else data
+        return data if data.units != UNKNOWN else dataclasses.replace(data, units=units)
 
     def _with_unused_properties(self, data: Trajectories) -> Trajectories:
         """Properties the model does not look at need not be the same as in training."""

@@ -14,6 +14,7 @@ from comotion.data.cells import DataTable
 from comotion.data.frames import as_frame
 from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import Units, counted, with_unit
 from comotion.errors import BadInput
 from comotion.views import VIEWS
 
@@ -65,6 +66,10 @@ class Forecast:
     def times(self) -> np.ndarray:
         """The times forecast, of each sequence."""
         return self.dataset["t"].transpose("sequence", "time").values
+
+    @property
+    def units(self) -> Units:
+        return Units.among(self.dataset.attrs)
 
     def mean(self) -> "Summary":
         return self._summary("mean", self._draws().mean("draw"))
@@ -152,11 +157,12 @@ class Forecast:
 
     def __repr__(self) -> str:
         sizes, times = self.dataset.sizes, self.times
+        until = with_unit(f"{np.nanmax(times):.4g}", self.units.time)
         return (
-            f"Forecast({sizes['draw']} draws of {_count(sizes['sequence'], 'sequence')}, "
-            f"{_count(len(np.unique(self.names[self.names != ''])), 'object')}, "
-            f"{_count(sizes['time'], 'time')} from {np.nanmin(times):.4g} to "
-            f"{np.nanmax(times):.4g}; {self.dataset.attrs.get('system', 'unknown')})"
+            f"Forecast({sizes['draw']} draws of {counted(sizes['sequence'], 'sequence')}, "
+            f"{counted(len(np.unique(self.names[self.names != ''])), 'object')}, "
+            f"{counted(sizes['time'], 'time')} from {np.nanmin(times):.4g} to "
+            f"{until}; {self.dataset.attrs.get('system', 'unknown')})"
         )
 
     def _repr_html_(self) -> str:
@@ -276,10 +282,6 @@ def _known(wanted: list[str], there: list[str], what: str) -> list[str]:
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def dataset_of(forecast: "Forecast | xr.Dataset") -> "xr.Dataset":

@@ -94,15 +94,27 @@ FAMILIES = (
 )
 
 
+DRAG = Family(
+    "drag",
+    "c - g v",
+    ("c", "-g"),
+    (),
+    lambda v: [np.ones_like(v), v],
+    lambda _: [],
+)
+"""Of what an object does alone, over its speed."""
+
+
 def fit_formulas(r: Curve, draws: Float[np.ndarray, "L K"]) -> list[Formula]:
-    """Every family, the best first; each draw is fitted by itself, so that parameters have a
-    spread, with weights from the spread of the draws at each distance."""
-    mean, sd = draws.mean(axis=0), draws.std(axis=0) + 1e-9 * np.abs(draws).max()
-    found = [_fit(family, r, draws, mean, sd) for family in FAMILIES]
+    """Every family of forces over distance, the best first."""
+    found = [fit_formula(family, r, draws) for family in FAMILIES]
     return sorted(found, key=lambda formula: formula.misfit)
 
 
-def _fit(family: Family, r: Curve, draws: np.ndarray, mean: Curve, sd: Curve) -> Formula:
+def fit_formula(family: Family, r: Curve, draws: Float[np.ndarray, "L K"]) -> Formula:
+    """Each draw is fitted by itself, so that parameters have a spread, with weights from the
+    spread of the draws at each place."""
+    mean, sd = draws.mean(axis=0), draws.std(axis=0) + 1e-9 * np.abs(draws).max()
     choices = list(product(*family.grid(r)))
     curves = np.stack([np.stack(family.shapes(r, *choice)) for choice in choices])  # (G, F, K)
     everything = np.concatenate([mean[None], draws])

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.data.units import Units, with_unit
 from comotion.errors import BadInput
 from comotion.predict.fields import fields, typical_speed
 from comotion.predict.fitted import FittedModel
-from comotion.predict.formulas import Formula, fit_formulas
+from comotion.predict.formulas import DRAG, Formula, fit_formula, fit_formulas
 from comotion.views import VIEWS
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 DRAWS, RESOLUTION = 100, 61
 BAND = 0.9
 SPEEDS = (0.25, 0.5, 1.0, 1.5)
+NOTHING = "no interaction that the data make sure of"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,11 +33,11 @@ class Law:
 
         Radial is positive where they push apart. They close in on each other at `speed`.
         """
-        return _banded(self._fields(speed)["f_b_line"])
+        return self._banded("f_b_line", speed)
 
     def alone(self, speed: float | None = None) -> "xr.Dataset":
         """What an object does over position when it moves to the right at `speed`."""
-        return _banded(self._fields(speed)["f_s"])
+        return self._banded("f_s", speed)
 
     @property
     def contact(self) -> str:
@@ -47,15 +49,12 @@ class Law:
         line = self._typical["f_b_line"].sel(direction="radial")
         return fit_formulas(line["distance"].values, line.transpose("draw", "distance").values)
 
-    def drag(self) -> tuple[float, float]:
-        """How much of its velocity an object loses per unit of time, and the sd of that."""
-        slopes = []
+    def drag(self) -> Formula:
+        """How f_s changes with speed: c - g v, g the share of its speed lost per unit of time."""
         speeds = np.array(SPEEDS) * typical_speed(self.fitted)
         along = [self._fields(speed)["f_s"].isel(component=self._along) for speed in speeds]
         pushes = np.stack([f.mean([d for d in f.dims if d != "draw"]).values for f in along])
-        for push in pushes.T:
-            slopes.append(-np.polyfit(speeds, push, 1)[0])
-        return float(np.mean(slopes)), float(np.std(slopes))
+        return fit_formula(DRAG, speeds, pushes.T)
 
     def plot(self) -> tuple[Any, Any]:
         """Pictures of f_s and of f_b."""
@@ -68,12 +67,33 @@ class Law:
         names = [str(name) for name in self._typical["component"].values]
         return names.index("vx") if "vx" in names else names.index("x")
 
-    @cached_property
+    def _banded(self, name: str, speed: float | None) -> "xr.Dataset":
+        import xarray as xr
+
+        drawn = self._fields(speed)[name]
+        low, high = (
+            drawn.quantile((1 + s * BAND) / 2, dim="draw").drop_vars("quantile") for s in (-1, 1)
+        )
+        return xr.Dataset(
+            {"mean": drawn.mean("draw"), "sd": drawn.std("draw"), "low": low, "high": high},
+            attrs={"band": BAND} | self.fitted.shape.units.attributes,
+        )
+
+    @property
     def _typical(self) -> "xr.Dataset":
         return self._fields(None)
 
+    @cached_property
+    def _asked(self) -> dict[float, "xr.Dataset"]:
+        return {}
+
     def _fields(self, speed: float | None) -> "xr.Dataset":
-        return fields(self.fitted, draws=DRAWS, resolution=RESOLUTION, speed=speed)
+        """Drawn once for each speed, as drag, bands, formulas and pictures ask for the same."""
+        speed = typical_speed(self.fitted) if speed is None else speed
+        if speed not in self._asked:
+            drawn = fields(self.fitted, draws=DRAWS, resolution=RESOLUTION, speed=speed)
+            self._asked[speed] = drawn
+        return self._asked[speed]
 
     @property
     def headline(self) -> str:
@@ -81,82 +101,77 @@ class Law:
         if self.fitted.contacts:
             return self.fitted.contacts
         try:
-            band = self.interaction().sel(direction="radial")
+            return self._about_pairs()[0]
         except BadInput:
             return ""
-        return _sentences(band, self._unit)[0]
 
     def __str__(self) -> str:
         law = self.fitted.contact_law
         if law is not None and law.only:
             return f"between contacts everything flies straight on\n{self.contact}"
         try:
-            band = self.interaction().sel(direction="radial")
+            lines = [*self._about_pairs(), *self._about_drag()]
         except BadInput as error:
             return f"The law of this model cannot be told in sentences: {error}"
-        lines = [*_sentences(band, self._unit), *self._about_drag()]
-        if len(lines) and "no interaction" not in lines[0]:
-            lines += [f"as a formula: {formula}" for formula in self.formulas()[:3]]
         return "\n".join([*lines, self.contact])
 
     __repr__ = __str__
 
-    @property
-    def _unit(self) -> str:
-        first_order = self.fitted.config.system.order == 1 and not any(
-            name.startswith("v") for name in self.fitted.shape.features
-        )
-        return "length per time" if first_order else "length per time²"
+    def _about_pairs(self) -> list[str]:
+        parts, shape = self.fitted.config.system, self.fitted.shape
+        if parts.who == "interacting" and parts.pair == "none":
+            alone = "" if parts.alone != "none" else ", and goes on as it was but for noise"
+            return [f"no interaction is part of this model: each object moves by itself{alone}"]
+        band = self.interaction().sel(direction="radial")
+        moving = parts.order == 2 or shape.velocities_observed
+        lines = _sentences(band, shape.units, shape.units.rate(2 if moving else 1))
+        if not lines[0].startswith(NOTHING):
+            lines += [f"as a formula: {formula}" for formula in self.formulas()[:3]]
+        return lines
 
     def _about_drag(self) -> list[str]:
         layout = self.fitted.model.dynamics.layout
-        if not layout.has_velocity:
+        if not layout.has_velocity or self.fitted.config.system.alone == "none":
             return []
-        rate, sd = self.drag()
-        if abs(rate) < 2 * sd or rate == 0:
+        drag = self.drag()
+        slope, sd = drag.parameters["-g"]
+        if abs(slope) < 2 * sd or slope == 0:
             return [
-                f"alone, objects neither slow down nor speed up for sure ({rate:.2g} ± {sd:.2g})"
+                f"alone, objects neither slow down nor speed up for sure ({-slope:.2g} ± {sd:.2g})"
             ]
-        word = "lose" if rate > 0 else "gain"
-        return [f"alone, objects {word} a share {abs(rate):.2g} ± {sd:.2g} of their speed per time"]
+        word, clock = "lose" if slope < 0 else "gain", self.fitted.shape.units.one_time
+        lost = f"alone, objects {word} a share {abs(slope):.2g} ± {sd:.2g} of their speed"
+        return [f"{lost} per {clock}", f"as a formula: {drag}"]
 
 
-def _banded(drawn: "xr.DataArray") -> "xr.Dataset":
-    import xarray as xr
-
-    low, high = (
-        drawn.quantile((1 + s * BAND) / 2, dim="draw").drop_vars("quantile") for s in (-1, 1)
-    )
-    return xr.Dataset(
-        {"mean": drawn.mean("draw"), "sd": drawn.std("draw"), "low": low, "high": high},
-        attrs={"band": BAND},
-    )
-
-
-def _sentences(band: "xr.Dataset", unit: str) -> list[str]:
+def _sentences(band: "xr.Dataset", units: Units, rate: str) -> list[str]:
     """Where two objects push apart or pull together for sure, how much, and how far it reaches."""
     r, mean = band["distance"].values, band["mean"].values
     pushes, pulls = band["low"].values > 0, band["high"].values < 0
     sure = pushes | pulls
     if not sure.any():
-        return ["no interaction that the data make sure of at any distance"]
+        return [f"{NOTHING} at any distance"]
+
+    def far(distance: float) -> str:
+        return with_unit(f"{distance:.3g}", units.length)
+
     lines = []
     for word, where in (("repel", pushes), ("attract", pulls)):
         for first, last in _runs(where):
             piece = slice(first, last + 1)
             peak = first + int(np.abs(mean[piece]).argmax())
-            extent = (
-                f"below {r[last]:.3g}" if first == 0 else f"from {r[first]:.3g} to {r[last]:.3g}"
-            )
-            size = f"{abs(mean[peak]):.3g} ± {band['sd'].values[peak]:.2g} {unit}"
-            lines.append(f"two objects {word} {extent}, most at {r[peak]:.3g} ({size})")
+            extent = f"below {far(r[last])}"
+            if first > 0:
+                extent = f"from {r[first]:.3g} to {far(r[last])}"
+            size = f"{abs(mean[peak]):.3g} ± {band['sd'].values[peak]:.2g} {rate}"
+            lines.append(f"two objects {word} {extent}, most at {far(r[peak])} ({size})")
     strongest = int(np.where(sure, np.abs(mean), 0.0).argmax())
     beyond = np.flatnonzero(np.abs(mean[strongest:]) < 0.5 * abs(mean[strongest]))
     if beyond.size:
-        lines.append(f"it falls to half within {r[strongest + beyond[0]] - r[strongest]:.3g}")
+        lines.append(f"it falls to half within {far(r[strongest + beyond[0]] - r[strongest])}")
     last = int(np.flatnonzero(sure)[-1])
     if last < len(r) - 1:
-        lines.append(f"no interaction that is sure beyond {r[last]:.3g}")
+        lines.append(f"no interaction that is sure beyond {far(r[last])}")
     return lines
 
 

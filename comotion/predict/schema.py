@@ -44,5 +44,5 @@ def forecast_dataset(
             "object_name": (("sequence", "object"), np.array(data.object_names, dtype=object)),
             "t": (("sequence", "time"), times),
         },
-        attrs=about,
+        attrs=about | data.units.attributes,
     )

@@ -244,4 +244,5 @@ def _straight(
         controls=np.zeros((frames, len(places), len(shape.controls))),
         control_names=shape.controls,
         object_names=[list(names)],
+        units=shape.units,
     )

@@ -14,6 +14,7 @@ from PIL import Image
 
 from comotion.contacts import Outline
 from comotion.data import Trajectories
+from comotion.data.units import labelled
 from comotion.disk import replacing
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
@@ -144,10 +145,11 @@ def _set_scene(axes: Axes, truth: Float[np.ndarray, "N A 2"], data: Trajectories
     axes.set_title(" ", fontsize=9)  # keeps room for the clock
     if data.spatial > 1:
         axes.set_aspect("equal")
-        style.label(axes, x="x", y="y")
+        unit = data.units.length
+        style.label(axes, x=labelled("x", unit), y=labelled("y", unit))
     else:
         axes.set(yticks=range(truth.shape[1]), ylim=(-0.6, truth.shape[1] - 0.4))
-        style.label(axes, x="x", y="object")
+        style.label(axes, x=labelled("x", data.units.length), y="object")
 
 
 def _set_walls(axes: Axes, outline: Outline) -> None:

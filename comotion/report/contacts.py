@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from comotion.data.units import Units, labelled
 from comotion.report import style
 
 SIDE = 4.2
@@ -18,7 +19,8 @@ def walls_figure(fields: xr.Dataset) -> Figure:
     draw_walls(axes, fields["walls"].values, fields["round_walls"].values)
     axes.set_aspect("equal")
     axes.margins(0.08)
-    style.label(axes, x="x", y="y")
+    unit = Units.among(fields.attrs).length
+    style.label(axes, x=labelled("x", unit), y=labelled("y", unit))
     style.headline(figure, "Alone: straight flight between walls")
     return figure
 
@@ -32,7 +34,8 @@ def meeting_figure(fields: xr.Dataset) -> Figure:
         axes.hist(distances, bins=20, color=style.MODEL, alpha=0.35)
         axes.axvline(float(distances.mean()), color=style.INK, linewidth=1.6)
         axes.ticklabel_format(useOffset=False)
-    style.label(axes, x="distance of contact", y="draws of the law")
+    distance = labelled("distance of contact", Units.among(fields.attrs).length)
+    style.label(axes, x=distance, y="draws of the law")
     style.headline(figure, "Two objects: " + fields.attrs["contacts"].split(";")[0])
     return figure
 

@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from comotion.data import BadInput
+from comotion.data.units import Units, labelled, with_unit
 from comotion.report import style
 from comotion.report.contacts import meeting_figure, walls_figure
 from comotion.scoring import central_band
@@ -36,7 +37,8 @@ def independent_field_figure(fields: xr.Dataset) -> Figure:
     if fields.attrs.get("only_contacts"):
         return walls_figure(fields)
     velocity = fields.attrs.get("velocity")
-    title = "Independent kinematics $f_s$" + (f" at velocity {velocity}" if velocity else "")
+    speed = with_unit(f" at velocity {velocity}", Units.among(fields.attrs).speed)
+    title = "Independent kinematics $f_s$" + (speed if velocity else "")
     return _field_figure(fields, "f_s", ("x", "y"), title, ("position x", "position y"))
 
 
@@ -68,22 +70,25 @@ def _field_figure(
         raise BadInput(f"The fields have no variable {name!r}; make them with `predict.fields`.")
     field = fields[name].sel(component=drawn_components(fields[name]))
     in_plane = plane[1] in field.dims
-    line = fields.get(f"{name}_line")
+    line, unit = fields.get(f"{name}_line"), Units.among(fields.attrs).length
     count = (2 if in_plane else 1) + (line is not None)
     figure, panels = style.new_figure(1, count, width=0.6 + 4.3 * count, height=4.2)
     if in_plane:
         _mean_panel(panels[0, 0], field, plane)
         _spread_panel(panels[0, 1], field, plane)
         for axes in panels[0, :2]:
-            style.label(axes, x=labels[0], y=labels[1], title=axes.get_title(loc="left"))
+            x, y = (labelled(label, unit) for label in labels)
+            style.label(axes, x=x, y=y, title=axes.get_title(loc="left"))
     else:
         _line_panel(panels[0, 0], field, plane[0], "component")
-        style.label(panels[0, 0], x=labels[0], y=f"${name}$", title="posterior mean and bands")
+        x = labelled(labels[0], unit)
+        style.label(panels[0, 0], x=x, y=f"${name}$", title="posterior mean and bands")
     if line is not None:
         _line_panel(panels[0, -1], line, "distance", "direction")
         if "contact_distance" in fields:
             _contact_line(panels[0, -1], fields["contact_distance"].values)
-        style.label(panels[0, -1], x="distance", y=f"${name}$", title="along and across the line")
+        x = labelled("distance", unit)
+        style.label(panels[0, -1], x=x, y=f"${name}$", title="along and across the line")
     style.headline(figure, title)
     return figure
 

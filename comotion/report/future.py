@@ -7,6 +7,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from comotion.data import Trajectories
+from comotion.data.units import labelled
 from comotion.errors import BadInput
 from comotion.predict.forecast import Forecast
 from comotion.report import style
@@ -47,10 +48,11 @@ def future_figure(forecast: Forecast, sequence: int = 0) -> Figure:
                 axes.plot(known, values, **SEEN_MARK)
             axes.margins(x=0.01)
         style.label(row[0], y=f"object {forecast.names[sequence, a]}")
+    unit = forecast.units.length
     for axes, coordinate in zip(panels[0], coordinates, strict=True):
-        style.label(axes, y=axes.get_ylabel(), title=f"position {coordinate}")
+        style.label(axes, y=axes.get_ylabel(), title=labelled(f"position {coordinate}", unit))
     for axes in panels[-1]:
-        axes.set_xlabel("time", fontsize=9, color=style.INK)
+        axes.set_xlabel(labelled("time", forecast.units.time), fontsize=9, color=style.INK)
     style.headline(figure, repr(forecast))
     style.legend_below(figure, forecast_legend()[1:])
     return figure
@@ -70,7 +72,9 @@ def animate_future(forecast: Forecast, path: str | Path, sequence: int = 0) -> P
     truth = _at(clock, seen.times[p, : seen.lengths[p]], seen.values[p][:, slots])
     blank = np.full((len(draws), len(before), *draws.shape[2:]), np.nan)
     clouds = np.concatenate([blank, draws], axis=1)[:MOST_DRAWS, :, : len(slots)]
-    data = Trajectories.from_arrays(truth[None], clock, features=seen.features)
+    data = Trajectories.from_arrays(
+        truth[None], clock, features=seen.features, units=forecast.units
+    )
     paths, cloud = in_plane(truth, data.spatial), in_plane(clouds, data.spatial)
     write_gif(render(paths, cloud, data, 0, len(before)), path, FRAMES_PER_SECOND)
     return path

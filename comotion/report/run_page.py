@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from comotion import __version__
 from comotion.config import to_dict
 from comotion.data import Trajectories
+from comotion.data.units import UNKNOWN, Units, labelled
 from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.findings import AVERAGE, Skill
@@ -44,7 +45,8 @@ def report(
             except BadInput:  # not every system runs in the page; a film shows any of them
                 figures |= _film(fitted, data, Path(folder))
         if skill.lead:
-            figures["Error and bands by lead time, on frames held out"] = skill_by_lead(skill)
+            drawn = skill_by_lead(skill, fitted.shape.units)
+            figures["Error and bands by lead time, on frames held out"] = drawn
         figures |= _law(fitted)
         return write_page(
             path,
@@ -58,7 +60,7 @@ def report(
         )
 
 
-def skill_by_lead(skill: Skill) -> Figure:
+def skill_by_lead(skill: Skill, units: Units = UNKNOWN) -> Figure:
     """CRPS beside the references, and how much the bands hold."""
     figure, panels = style.new_figure(1, 2, width=9.6, height=3.6)
     error, bands = panels[0]
@@ -68,12 +70,13 @@ def skill_by_lead(skill: Skill) -> Figure:
         colour = colours.get(rival.name, style.MUTED)
         error.plot(skill.lead, rival.crps, color=colour, linewidth=1.3, linestyle=(0, (4, 2)))
     error.set_ylim(0, 1.6 * max(np.nanmax(skill.crps), _largest(skill, AVERAGE)))
-    style.label(error, x="lead time", y="CRPS, in units of the data", title="error")
+    lead = labelled("lead time", units.time)
+    style.label(error, x=lead, y=f"CRPS, in {units.length or 'units of the data'}", title="error")
     for level, held in ((0.9, skill.coverage_90), (0.5, skill.coverage_50)):
         bands.axhline(level, color=style.MUTED, linewidth=1, linestyle=(0, (4, 3)))
         bands.plot(skill.lead, held, color=style.MODEL, linewidth=2)
     bands.set_ylim(0, 1.02)
-    style.label(bands, x="lead time", y="share of truth inside", title="50 % and 90 % bands")
+    style.label(bands, x=lead, y="share of truth inside", title="50 % and 90 % bands")
     lines = [Line2D([], [], color=style.MODEL, linewidth=2, label="model")]
     lines += [
         Line2D([], [], color=colours.get(rival.name, style.MUTED), linestyle="--", label=rival.name)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.data.units import with_unit
 from comotion.predict.findings import longest_run
 from comotion.scoring.lead_scores import MEASURES, LeadScores
 from comotion.scoring.resampling import ConfidenceInterval, paired_difference, paired_skill
@@ -131,20 +132,30 @@ class Evaluation:
 
     def _error_line(self) -> str:
         errors = self.scores[self.name].by_lead("ade")
-        parts = [f"{errors[h]:.3g} at lead {self.origins.lead[h]:.3g}" for h in self._three]
+        unit = self.origins.windows.units.length
+        parts = [f"{with_unit(f'{errors[h]:.3g}', unit)} at {self._lead(h)}" for h in self._three]
         return f"error:  the mean is off by {', '.join(parts)}; CRPS {self['crps']:.3g}"
 
     def _band_line(self) -> str:
         held = self.scores[self.name].by_lead("coverage_90")
-        parts = [f"{held[h]:.0%} at lead {self.origins.lead[h]:.3g}" for h in self._three]
+        parts = [f"{held[h]:.0%} at {self._lead(h)}" for h in self._three]
         return (
             f"bands:  the 90 % band holds {', '.join(parts)}; "
             f"the 50 % band {self['coverage_50']:.0%} over all leads"
         )
 
     def _useful_line(self) -> str:
-        parts = [f"{_stretch(self.useful(name))} {name}" for name in self.references]
+        parts = [f"{self._stretch(name)} {name}" for name in self.references]
         return f"useful: {'; '.join(parts)}"
+
+    def _stretch(self, name: str) -> str:
+        useful, unit = self.useful(name), self.origins.windows.units.time
+        if useful is None:
+            return "never better than"
+        return f"from lead {useful[0]:.3g} to {with_unit(f'{useful[1]:.3g}', unit)} better than"
+
+    def _lead(self, h: int) -> str:
+        return with_unit(f"lead {self.origins.lead[h]:.3g}", self.origins.windows.units.time)
 
     @property
     def _three(self) -> list[int]:
@@ -161,12 +172,6 @@ class Evaluation:
 
 def _totals(scores: LeadScores) -> dict[str, float]:
     return {measure: scores.mean(measure) for measure in MEASURES} | {"fde": scores.last("ade")}
-
-
-def _stretch(useful: tuple[float, float] | None) -> str:
-    if useful is None:
-        return "never better than"
-    return f"from lead {useful[0]:.3g} to {useful[1]:.3g} better than"
 
 
 def _plain(value: float) -> float | None:

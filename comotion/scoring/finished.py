@@ -152,4 +152,5 @@ def _windows(
         times,
         features=data.features,
         sequence_names=[data.sequence_names[p] for p in sequence],
+        units=data.units,
     )

@@ -36,6 +36,7 @@ def skill_of(found: Evaluation) -> Skill:
         )
 
     return Skill(
+        time_unit=found.origins.windows.units.time,
         origins=len(found.origins),
         lead=tuple(found.origins.lead.tolist()),
         crps=tuple(own.by_lead("crps").tolist()),

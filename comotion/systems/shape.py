@@ -1,7 +1,7 @@
 """What a model must know about the data it is built for."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from jaxtyping import Bool
@@ -10,6 +10,7 @@ from comotion.config import SystemConfig
 from comotion.coordinates import ALONE, PAIR, AbstractAloneCoordinates, AbstractPairCoordinates
 from comotion.coordinates.layout import Layout
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import FRAMES, UNKNOWN, Units
 from comotion.errors import BadInput
 
 IRREGULAR = 0.01
@@ -27,6 +28,7 @@ class DataShape:
     objects: int
     step: float
     irregular: bool
+    units: Units = UNKNOWN
 
 
 def data_shape(data: Trajectories) -> DataShape:
@@ -44,6 +46,7 @@ def data_shape(data: Trajectories) -> DataShape:
         objects=data.values.shape[2],
         step=median,
         irregular=bool(np.any(np.abs(steps - median) > IRREGULAR * median)),
+        units=data.units,
     )
 
 
@@ -54,6 +57,7 @@ def check_data(config: SystemConfig, shape: DataShape, data: Trajectories) -> No
         _same("static properties", data.static_names, shape.properties)
         _check_known("static property", np.isnan(data.static), data.static_names, data)
     _same("controls", data.control_names, shape.controls)
+    _same_units(data.units, shape.units)
     unknown = np.asarray(np.isnan(data.controls).all(axis=1))
     _check_known("control", unknown, data.control_names, data)
     objects = data.values.shape[2]
@@ -71,6 +75,16 @@ def _same(what: str, got: tuple[str, ...], wanted: tuple[str, ...]) -> None:
             f"the model was fitted to {what} {_names(wanted)}, but the data have {_names(got)}; "
             "give the same columns in the same order"
         )
+
+
+def _same_units(got: Units, wanted: Units) -> None:
+    for given, known in zip(astuple(got), astuple(wanted), strict=True):
+        if given and known and given != known:
+            fps = "; fps=… (--fps) makes seconds of frames" if FRAMES in (given, known) else ""
+            raise BadInput(
+                f"the model was fitted to data in {known}, but these are in {given}: give them in "
+                f"the same units{fps}"
+            )
 
 
 def _check_known(

@@ -11,6 +11,8 @@ STEP = 0.008
 VALUE = 6e-9
 BEGINNING = 30.0
 STAGES_OF_SOLVER = 4
+MOVED = 40.0
+"""What moving an object costs beside its law, in function values."""
 PROCESS = 1.2e9
 
 
@@ -36,7 +38,8 @@ def cost(config: RunConfig, data: Trajectories) -> Cost:
     heard = min(system.nearest or objects, objects - 1) if system.who == "interacting" else 0
     alone = objects * (system.inducing_alone + system.fourier_features)
     pairs = objects * heard * (system.inducing_pair + system.fourier_features)
-    per_frame = STAGES_OF_SOLVER * system.substeps * (alone + pairs) * recipe.windows * recipe.draws
+    asked = MOVED * objects + alone * (system.alone != "none") + pairs * (system.pair != "none")
+    per_frame = STAGES_OF_SOLVER * system.substeps * asked * recipe.windows * recipe.draws
     seconds = BEGINNING
     for stage in recipe.stages:
         horizon = min(stage.horizon, frames)

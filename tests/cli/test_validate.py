@@ -2,7 +2,11 @@ import json
 
 from comotion.cli import main
 from comotion.data import describe, read, write
+from comotion.identification.price import search_cost
 from comotion.simulate import bouncing_balls
+from comotion.train.cost import cost
+from comotion.train.fit import run_config
+from comotion.train.plan import plan
 
 
 def test_prints_the_description_for_people_and_for_programs(tmp_path, capsys):
@@ -34,10 +38,9 @@ def test_says_what_a_fit_would_do_with_a_crowd(tmp_path, capsys):
         "objects     100 in each sequence, at most 30 at once",
         "read        crowd.txt has no header: read as time, object, x, y",
         "a fit       held out: the last 20% of the frames, from 41.2 on",
-        "a fit       up to 30 objects are there at once: each hears its 10 nearest",
         "a fit       objects come and go: cut into",
         "a fit takes about",
-        "unless --system says what: up to 7 structures",
+        "at most, as 7 structures are tried first: --system NAME fits",
     ):
         assert part in out
 
@@ -85,3 +88,23 @@ def test_a_wish_that_makes_no_sense_is_refused(tmp_path, capsys):
     assert "write PART=COLUMN with commas between" in capsys.readouterr().err
     assert main(["validate", str(file), "--columns", "object=who,time=whem"]) == 2
     assert "peds.csv has no column 'whem'" in capsys.readouterr().err
+
+
+def test_what_a_fit_costs_follows_what_it_does():
+    data = bouncing_balls(sequences=5, frames=80)
+    config = run_config("motion", "now", 0, {})
+    bare = cost(config, data).seconds
+    for part in ({"alone": "raw"}, {"pair": "radial"}):
+        assert cost(run_config("motion", "now", 0, part), data).seconds > bare
+    price, tried = search_cost(plan(data, system="motion"))
+    assert tried == 7
+    assert price.seconds > 7 * bare / 2  # a third of the steps each, then all for the best
+
+
+def test_a_unit_that_is_said_is_told(tmp_path, capsys):
+    file = tmp_path / "peds.csv"
+    file.write_text("id,frame,x,y\n0,0,1,2\n0,1,3,4\n")
+    assert main(["validate", str(file), "--fps", "25", "--unit", "m"]) == 0
+    told = capsys.readouterr().out
+    assert "features    x (m): 1 to 3" in told
+    assert "regular, 0.04 apart, in s" in told

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import comotion as cm
+from comotion.data.units import Units
 from comotion.errors import BadInput
 from comotion.predict.forecast import Forecast
 
@@ -126,8 +127,11 @@ def test_reprs_are_short(forecast, fitted):
 
 
 def test_a_forecast_draws_itself(forecast, tmp_path):
-    figure = forecast.plot(sequence=1)
+    in_metres = forecast.assign_attrs(Units("m", "s").attributes)
+    figure = dataclasses.replace(forecast, dataset=in_metres).plot(sequence=1)
     assert len(figure.axes) == 3 * 2
+    assert figure.axes[0].get_title(loc="left") == "position x (m)"
+    assert figure.axes[-1].get_xlabel() == "time (s)"
     file = forecast.animate(tmp_path / "future.gif")
     with Image.open(file) as gif:
         assert getattr(gif, "n_frames", 1) == 4

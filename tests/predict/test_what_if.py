@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from comotion.data.units import Units
 from comotion.errors import BadInput
 
 SETTINGS = {"draws": 6, "candidates": 2, "seed": 3}
@@ -10,7 +11,7 @@ SETTINGS = {"draws": 6, "candidates": 2, "seed": 3}
 
 @pytest.fixture(scope="module")
 def gp(make_walks, make_fitted):
-    return make_fitted(make_walks(), "I-GPODE-S")
+    return make_fitted(make_walks(units=Units("cm", "s")), "I-GPODE-S")
 
 
 def test_a_change_of_nothing_has_no_effect(gp, make_walks):
@@ -45,6 +46,7 @@ def test_a_velocity_that_is_set_is_where_it_starts(gp, make_walks):
     start = found.changed["trajectory"].values[:, :, 0, 0, 2:]
     np.testing.assert_allclose(start, np.broadcast_to([5.0, -3.0], start.shape), rtol=1e-4)
     np.testing.assert_array_equal(found.draws.values[:, :, 0, 1:], 0.0)
+    assert found.base.units == Units("cm", "s")
 
 
 def test_an_added_object_is_only_in_the_changed_world(gp, make_walks):
@@ -66,7 +68,9 @@ def test_properties_may_be_set(gp, make_walks):
 def test_an_effect_tells_itself(gp, make_walks):
     told = repr(gp.what_if(make_walks(), remove=["1"], **SETTINGS))
     assert told.startswith("Effect over 6 paired draws, mean and 90 % interval\n  ")
-    assert "at 6.5: x " in told
+    assert "at 6.5 s: x " in told
+    assert " cm [" in told
+    assert " cm/s [" in told
 
 
 def test_forecasts_that_do_not_share_their_draws_are_not_compared(gp, make_walks):

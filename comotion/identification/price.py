@@ -1,0 +1,36 @@
+"""How long a fit takes that has to find out what to fit: the search, then the best for good."""
+
+from comotion.data import Trajectories
+from comotion.identification.choose import SEEN, STEPS, protocol_for
+from comotion.identification.structures import NULL, Structure, beside, rounds
+from comotion.systems import DEFAULT, MOTION, system
+from comotion.train.cost import Cost, cost
+from comotion.train.fit import run_config
+from comotion.train.plan import FitPlan
+from comotion.train.recipe import now
+
+
+def search_cost(planned: FitPlan) -> tuple[Cost, int]:
+    """At most, if every structure is tried and the dearest is chosen; and how many they are."""
+    train, objects = planned.train, planned.train.values.shape[2]
+    if planned.valid is None:  # nothing to choose by
+        return cost(run_config(DEFAULT, "short", 0, {}), train), 0
+    horizon = protocol_for(train, planned.valid, SEEN, None).horizon
+    tried = [NULL, *(s for each in rounds(objects, contacts=True, straight=True) for s in each)]
+    search = [_cost(structure, train, horizon, STEPS["quick"]) for structure in tried]
+    final = max(
+        (_cost(structure, train, horizon, STEPS["best"]) for structure in tried),
+        key=lambda price: price.seconds,
+    )
+    seconds = sum(price.seconds for price in search) + final.seconds
+    return Cost(seconds, max(price.bytes for price in (*search, final))), len(tried)
+
+
+def _cost(structure: Structure, train: Trajectories, horizon: int, steps: int) -> Cost:
+    """Contacts alone are found, not trained."""
+    if structure.system != MOTION:
+        steps, structure = 0, NULL
+    parts = dict(beside(NULL, structure, train.values.shape[2]).parts)
+    recipe = now(system(MOTION, **parts), max(horizon, 2), max(steps, 1))
+    config = run_config(MOTION, recipe, 0, parts)
+    return cost(config, train)
