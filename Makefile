@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('constraints-3.13.txt' if sys.version_info >= (3, 12) else 'constraints.txt')")
 
-.PHONY: demo test lint package clean
+.PHONY: demo test lint package soak sbom clean
 
 .venv/.base: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv
@@ -29,6 +29,9 @@ lint: .venv/.installed ## style, types, import rules
 
 package: .venv/.installed ## build, check and install the package into an empty environment
 	$(BIN)/python -m pytest -m slow tests/test_package.py
+
+soak: .venv/.installed ## hours of accidents, see docs/reliability.md; goes on where it was stopped
+	$(BIN)/python benchmarks/soak.py
 
 clean:
 	rm -rf .venv runs build dist

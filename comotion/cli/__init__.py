@@ -92,6 +92,8 @@ def _outcome(name: str, rest: list[str]) -> int:
         return PIPE_CLOSED
     except OSError as error:
         return _say(_about_files(error), 2)
+    except MemoryError as error:
+        return _say(_about_memory(error), 1)
     except ArithmeticError as error:
         if not _is_known_failure(error):
             raise
@@ -131,11 +133,16 @@ def _about_files(error: OSError) -> str:
     return disk.about_files(error)
 
 
+def _about_memory(error: MemoryError) -> str:
+    asked = f" ({error})" if str(error) else ""
+    return f"there is not enough memory{asked}; use fewer sequences, objects, draws or times"
+
+
 def _is_known_failure(error: ArithmeticError) -> bool:
     from comotion.gp.linalg import ConditioningError
     from comotion.train.loop import TrainingDivergedError
 
-    return isinstance(error, ConditioningError | TrainingDivergedError)
+    return isinstance(error, ConditioningError | TrainingDivergedError | OverflowError)
 
 
 def _say(sentence: str, code: int) -> int:

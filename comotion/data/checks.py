@@ -27,6 +27,7 @@ def check_trajectories(data: "comotion.data.trajectories.Trajectories") -> None:
     exists = data.exists
     for names in data.object_names:
         check_distinct([name for name in names if name], "object")
+        check_writable(names, "object")
     check_times(data.times, data.sequence_names)
     check_padding(data.values, "values", data.times, exists)
     check_padding(data.controls, "controls", data.times, exists)
@@ -87,8 +88,18 @@ def check_names(names: Sequence[str], axis: int, what: str, distinct: bool = Tru
         raise BadInput(f"There are {len(names)} {what} names for an axis of {axis}: give one each.")
     if "" in names:
         raise BadInput(f"A {what} name is empty: give every {what} a name.")
+    check_writable(names, what)
     if distinct:
         check_distinct(names, what)
+
+
+def check_writable(names: Sequence[str], what: str) -> None:
+    """No file format holds these."""
+    for name in names:
+        if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):
+            raise BadInput(
+                f"The {what} name {name!r} holds a character that no file can hold: rename it."
+            )
 
 
 def check_distinct(names: Sequence[str], what: str) -> None:

@@ -43,7 +43,7 @@ def _rk4(rates: Rates, states: States, start: Time, length: Time, interval: Inte
 
 
 class AdaptiveSteps(AbstractIntegrator):
-    """Steps chosen by error control, for prediction."""
+    """Steps chosen by error control, for prediction; not a number where they run out."""
 
     method: Literal["tsit5", "dopri5"] = eqx.field(static=True, default="tsit5")
     rtol: float = eqx.field(static=True, default=1e-4)
@@ -63,9 +63,11 @@ class AdaptiveSteps(AbstractIntegrator):
             saveat=diffrax.SaveAt(t1=True),
             stepsize_controller=diffrax.PIDController(rtol=self.rtol, atol=self.atol),
             max_steps=self.max_steps,
+            throw=False,
         )
         assert solution.ys is not None
-        return solution.ys[0]
+        done = solution.result == diffrax.RESULTS.successful
+        return jnp.where(done, solution.ys[0], jnp.nan)
 
 
 def _term(rates: Rates) -> diffrax.ODETerm:

@@ -75,16 +75,18 @@ def make_forecast(
     shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
     precision = fitted.scaling.precision
     trajectories, observations = np.empty(shape, precision), np.empty(shape, precision)
-    before, missed, key = 0, 0, key_for("forecast", settings.seed)
+    before, missed, lost, key = 0, 0, 0, key_for("forecast", settings.seed)
     for done, drawn in draw_chunks(
         model, excerpts, plan.grids, settings.draws, search, change, key=key
     ):
         trajectories[before:done] = _in_data_units(fitted, np.asarray(drawn.trajectory), plan)
         observations[before:done] = _in_data_units(fitted, np.asarray(drawn.observation), plan)
+        lost += _lost(trajectories[before:done], plan)
         before, missed = done, missed + int(np.sum(drawn.missed))
         if on_draw is not None:
             on_draw(done)
     _tell_missed(missed, settings.draws * plan.grids.active[..., 0].size)
+    _tell_lost(lost, settings)
     last = seen.times[np.arange(len(seen)), seen.lengths - 1]
     leads = plan.times - last[:, None]
     trajectories, observations = (
@@ -114,6 +116,23 @@ def _tell_missed(missed: int, steps: int) -> None:
         warnings.warn(
             f"in {missed} of {steps} steps there were more contacts than are followed in one; "
             "what was left of them was stopped where things touch",
+            stacklevel=4,
+        )
+
+
+def _lost(trajectories: Draws, plan: TimePlan) -> int:
+    """How many draws have left all numbers."""
+    return int((~np.isfinite(trajectories)[:, plan.alive]).any(axis=(1, 2)).sum())
+
+
+def _tell_lost(lost: int, settings: ForecastSettings) -> None:
+    if lost:
+        way_out = "ask for a shorter time ahead"
+        if settings.solver != "fixed":
+            way_out = "use solver='fixed', or " + way_out
+        warnings.warn(
+            f"{lost} of {settings.draws} draws grew beyond all numbers: what is NaN in them "
+            f"is no forecast; {way_out}",
             stacklevel=4,
         )
 

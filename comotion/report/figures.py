@@ -46,7 +46,7 @@ def forecast_figure(
     for row, a in zip(panels, objects, strict=True):
         for axes, coordinate in zip(row, coordinates, strict=True):
             forecast_panel(axes, forecast, data, sequence, a, coordinate)
-        name = data.object_names[sequence][a]
+        name = style.plain(data.object_names[sequence][a])
         style.label(row[0], y=f"object {name}")
     for axes, coordinate in zip(panels[0], coordinates, strict=True):
         style.label(axes, y=axes.get_ylabel(), title=f"position {coordinate}")
@@ -106,7 +106,7 @@ def _forecast_title(forecast: xr.Dataset, data: Trajectories, sequence: int, sho
     total = len(objects_in_scene(data, sequence, most=data.values.shape[2]))
     part = "" if shown == total else f", {shown} of {total} objects"
     system = forecast.attrs.get("system", "forecast")
-    return f"{system}: sequence {data.sequence_names[sequence]}{part}"
+    return f"{system}: sequence {style.plain(data.sequence_names[sequence])}{part}"
 
 
 def forecast_legend() -> list:

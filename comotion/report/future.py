@@ -47,7 +47,7 @@ def future_figure(forecast: Forecast, sequence: int = 0) -> Figure:
                 known, values = _known(forecast, sequence, a, coordinate)
                 axes.plot(known, values, **SEEN_MARK)
             axes.margins(x=0.01)
-        style.label(row[0], y=f"object {forecast.names[sequence, a]}")
+        style.label(row[0], y=f"object {style.plain(str(forecast.names[sequence, a]))}")
     unit = forecast.units.length
     for axes, coordinate in zip(panels[0], coordinates, strict=True):
         style.label(axes, y=axes.get_ylabel(), title=labelled(f"position {coordinate}", unit))

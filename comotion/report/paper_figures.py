@@ -42,7 +42,9 @@ def bands_figure(
         style.label(column[0], title=name)
         column[-1].set_xlabel("time", fontsize=9, color=style.INK)
     for axes, a in zip(panels[:, 0], objects, strict=True):
-        axes.set_ylabel(f"{coordinate} of {data.object_names[sequence][a]}", fontsize=9)
+        axes.set_ylabel(
+            f"{coordinate} of {style.plain(data.object_names[sequence][a])}", fontsize=9
+        )
     style.headline(figure, title)
     style.legend_below(figure, forecast_legend())
     return figure

@@ -53,6 +53,11 @@ def label(axes: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
         axes.set_title(title, fontsize=9.5, color=INK, loc="left", fontweight="bold")
 
 
+def plain(name: str) -> str:
+    """A name as it is: dollars of a user are no formula."""
+    return name.replace("$", r"\$")
+
+
 def headline(figure: Figure, title: str) -> None:
     figure.suptitle(title, fontsize=11, color=INK, fontweight="bold", x=0.01, ha="left")
 

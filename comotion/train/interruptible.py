@@ -59,9 +59,9 @@ def interruptible(work: Callable[[], Result], heard: threading.Event) -> Result:
         except KeyboardInterrupt:
             heard.clear()
             running.stop()
+            _left_behind.append(running.done)  # whatever happens, even a second Ctrl-C
             _wait_for_either(running.done, heard)
             if not running.done.is_set() and not heard.is_set():
-                _left_behind.append(running.done)
                 raise LeftBehind from None
     if running.error is not None:
         raise running.error

@@ -200,6 +200,9 @@ def with_value(array: np.ndarray, index: tuple, value: float) -> np.ndarray:
         ({"features": ["x", "static_q"]}, "A feature cannot be named 'static_q'"),
         ({"features": ["x"]}, "There are 1 feature names for an axis of 2"),
         ({"features": ["x", ""]}, "A feature name is empty"),
+        ({"features": ["x", "a\0b"]}, "a character that no file can hold: rename it"),
+        ({"sequence_names": ["\ud800"]}, "a character that no file can hold: rename it"),
+        ({"object_names": [["a", "\0"]]}, "a character that no file can hold: rename it"),
         ({"sequence_names": ["a", "b"]}, "There are 2 sequence names for an axis of 1"),
         ({"static": values(2, 1), "static_names": ["a", "b"]}, "There are 2 static names for an"),
         (

@@ -73,6 +73,10 @@ def test_adaptive_steps_reach_the_tolerance_asked_for(method, exact):
     np.testing.assert_allclose(solve(integrator, IRREGULAR), exact(IRREGULAR), atol=1e-7)
 
 
+def test_adaptive_steps_that_run_out_give_no_number():
+    assert np.isnan(solve(AdaptiveSteps(rtol=1e-9, atol=1e-9, max_steps=3), IRREGULAR)[1:]).all()
+
+
 @pytest.mark.parametrize(
     "integrator", [FixedSteps(1), FixedSteps(3), AdaptiveSteps(), FrameSteps()], ids=str
 )

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -222,3 +224,14 @@ def test_far_from_the_origin_forecasts_are_as_fine_as_near_it(make_fitted, make_
     moved = drawn[1][..., :2] - 5.0e6
     assert drawn[0].dtype == np.float32
     np.testing.assert_allclose(moved, drawn[0][..., :2], atol=1e-3)
+
+
+def test_draws_that_leave_all_numbers_are_told(fitted, make_walks):
+    wild = jax.tree.map(
+        lambda leaf: leaf * leaf.dtype.type(1e30) if leaf.dtype == FAST else leaf,
+        fitted.model.dynamics,
+        is_leaf=eqx.is_array,
+    )
+    lost = replace(fitted, model=replace(fitted.model, dynamics=wild))
+    with pytest.warns(UserWarning, match="2 of 2 draws grew beyond all numbers"):
+        lost.predict(make_walks(), draws=2)

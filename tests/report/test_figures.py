@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,13 @@ def test_bands_are_quantiles_of_observations_and_lines_are_truth_and_median(plan
     np.testing.assert_array_equal(median.get_ydata(), np.median(draws, axis=0))
     np.testing.assert_array_equal(truth.get_ydata(), data.values[1, :, 1, 1])
     np.testing.assert_array_equal(seen.get_xdata(), data.times[1, :5])
+
+
+def test_names_are_shown_as_they_are_and_never_taken_for_formulas(planar):
+    forecast, data = planar
+    odd = [["$x^$", "$\\frac{", "a^$"] for _ in data.object_names]
+    named = replace(data, object_names=tuple(map(tuple, odd)), sequence_names=("$_$",) * 3)
+    assert figure_png(forecast_figure(forecast, named))
 
 
 def test_forecast_figure_has_a_panel_per_object_and_coordinate(any_dimension):

@@ -220,10 +220,11 @@ def test_held_out_data_with_other_columns_are_refused_before_anything_starts(
     positions = comotion.Trajectories.from_arrays(balls.values[..., :2], balls.times)
     with pytest.raises(BadInput, match="fitted to features x, y, vx, vy, but the data have x, y;"):
         fit(balls, recipe=tiny_recipe, out=tmp_path / "run", valid=positions, **TINY_PARTS)
-    masses = {"static": np.ones((3, 2)), "static_names": ["mass", "charge"]}
-    train = comotion.Trajectories.from_arrays(balls.values, balls.times, **masses)
-    turned = comotion.Trajectories.from_arrays(
-        balls.values, balls.times, **masses | {"static_names": ["charge", "mass"]}
+    train, turned = (
+        comotion.Trajectories.from_arrays(
+            balls.values, balls.times, static=np.ones((3, 2)), static_names=names
+        )
+        for names in (["mass", "charge"], ["charge", "mass"])
     )
     with pytest.raises(BadInput, match="static properties mass, charge, but the data have charge"):
         fit(train, recipe=tiny_recipe, out=tmp_path / "run", valid=turned, **TINY_PARTS)

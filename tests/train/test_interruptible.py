@@ -52,6 +52,18 @@ def test_work_that_hears_nothing_is_left_behind_within_three_seconds():
     assert not is_work_left_behind()
 
 
+def test_a_second_ctrl_c_ends_at_once_what_the_first_is_waiting_for():
+    press_ctrl_c(after=0.2)
+    press_ctrl_c(after=0.6)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: time.sleep(2), threading.Event())
+    assert time.monotonic() - begun < 1.9
+    assert is_work_left_behind(), "so that the process does not tear it down with noise"
+    time.sleep(1.5)
+    assert not is_work_left_behind()
+
+
 def test_work_that_has_heard_may_take_its_time_until_it_is_asked_again():
     heard, times = threading.Event(), []
 
