@@ -2,7 +2,8 @@
 
 The bytes are: the length of the JSON as a 32-bit number, the JSON, padding to a multiple of
 eight, then the arrays one after the other, each padded likewise. In the JSON an array is
-`{"array": dtype, "shape": […], "at": byte}`, counted from the beginning of the arrays.
+`{"array": dtype, "shape": […], "at": byte}`, counted from the beginning of the arrays; one without
+axes is a plain number.
 """
 
 import base64
@@ -36,6 +37,8 @@ def _with_places(value: Any, arrays: bytearray) -> Any:
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         return value
     values = np.asarray(value)
+    if values.ndim == 0:
+        return values.item()
     values = np.ascontiguousarray(values, WHOLE.get(values.dtype.kind, values.dtype))
     place = {"array": values.dtype.name, "shape": list(values.shape), "at": len(arrays)}
     arrays += values.tobytes()

@@ -50,14 +50,16 @@ def walks(
     )
 
 
-def tiny_model(data: Trajectories, name: str = "comotion", **parts) -> FittedModel:
-    """Not trained: its laws are any laws."""
+def tiny_model(
+    data: Trajectories, name: str = "comotion", *, wild: float = 0.4, **parts
+) -> FittedModel:
+    """Not trained: its laws are any laws, the wilder the farther from those of a start."""
     config = RunConfig(system(name, **TINY, **parts), Recipe())
     fitted = untrained(data, config, key=jax.random.key(0))[0]
     rng = np.random.default_rng(0)
 
     def shaken(leaf):
-        return leaf + jnp.asarray(0.4 * rng.normal(size=leaf.shape), leaf.dtype)
+        return leaf + jnp.asarray(wild * rng.normal(size=leaf.shape), leaf.dtype)
 
     numbers, rest = eqx.partition(fitted.model.dynamics, eqx.is_inexact_array)
     dynamics = eqx.combine(jax.tree.map(shaken, numbers), rest)

@@ -45,7 +45,7 @@ export function makePool(source, content, draws) {
     if (task.left > 0 && !late) return;
     task.since = performance.now();
     const missing = Array.from(task.results).findIndex((result) => result === undefined);
-    const come = missing < 0 ? task.results : task.results.slice(0, missing);
+    const come = task.results.slice(0, missing < 0 ? undefined : missing);
     if (come.length) task.arrived(come, task.left === 0);
   }
 
