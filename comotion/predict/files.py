@@ -9,7 +9,7 @@ from jaxtyping import Float
 from comotion.data.cells import DataTable
 from comotion.data.store import open_netcdf, write_netcdf, write_table
 from comotion.errors import BadInput
-from comotion.predict.forecast import last_seen
+from comotion.predict.forecast import last_seen, tidy
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,8 +56,8 @@ def summary_table(forecast: "xr.Dataset") -> DataTable:
         [
             ("sequence", forecast["sequence"].values.astype(str)[p]),
             ("object", names.astype(str)[p, a]),
-            ("time", times[p, n]),
-            ("lead", lead[p, n]),
+            ("time", tidy(times)[p, n]),
+            ("lead", tidy(lead)[p, n]),
             ("feature", features[o]),
             *_summaries(values).items(),
         ]
