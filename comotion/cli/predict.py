@@ -64,6 +64,8 @@ class Options(ReadingOptions):
 
 
 def run(options: Options) -> int:
+    from comotion.data.units import counted
+
     times = None if options.times is None else parse_times(options.times)
     check_output(options.out, (".nc", ".csv", ".parquet"))
     gone = words(options.without)
@@ -82,7 +84,7 @@ def run(options: Options) -> int:
             forecast = fitted.predict(data, on_draw=on_draw, **settings)
     with keeping(options.out, options.overwrite):
         forecast.save(options.out)
-    print(f"wrote {options.out}: {options.draws} draws of {len(data)} sequences")
+    print(f"wrote {options.out}: {options.draws} draws of {counted(len(data), 'sequence')}")
     if times is None and options.horizon is None:
         print(f"next: comotion evaluate {options.out} {options.data}")
     return 0

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from comotion.data.trajectories import Trajectories
+from comotion.data.units import with_unit
 
 TIMES_USUAL = 4.0
 USUAL = 0.9
@@ -34,11 +35,12 @@ class FoundJumps:
     swaps: tuple[Place, ...]
     steps: int
     speed: float
+    unit: str = ""
 
     def __len__(self) -> int:
         return len(self.glitches) + len(self.swaps)
 
-    def sentences(self, name: str, unit: str, number: Callable[[Place], int]) -> list[str]:
+    def sentences(self, name: str, row: str, number: Callable[[Place], int]) -> list[str]:
         """What was found and done, if anything; `number` says where a place was in the file."""
         if not len(self):
             return []
@@ -46,8 +48,9 @@ class FoundJumps:
         listed = ", ".join(str(number(place)) for place in places[:MOST_NAMED])
         more = ", …" if len(places) > MOST_NAMED else ""
         return [
-            f"{name}: {len(self)} of {self.steps} steps are faster than {self.speed:.3g}, "
-            f"{TIMES_USUAL:g} times what most stay below ({unit}s {listed}{more}): "
+            f"{name}: {len(self)} of {self.steps} steps are faster than "
+            f"{with_unit(f'{self.speed:.3g}', self.unit)}, "
+            f"{TIMES_USUAL:g} times what most stay below ({row}s {listed}{more}): "
             f"{len(self.glitches)} positions left out as glitches, {len(self.swaps)} tracks cut "
             "where identities seem swapped"
         ]
@@ -73,7 +76,9 @@ def find_jumps(data: Trajectories) -> FoundJumps:
         swaps += [(p, int(frames[i]), a) for i in breaks]
     if len(glitches) + len(swaps) > MOST * every_length.size:
         return FoundJumps((), (), every_length.size, limit.speed)
-    return FoundJumps(tuple(glitches), tuple(swaps), every_length.size, limit.speed)
+    return FoundJumps(
+        tuple(glitches), tuple(swaps), every_length.size, limit.speed, data.units.speed
+    )
 
 
 def leave_out(data: Trajectories, jumps: FoundJumps) -> Trajectories:

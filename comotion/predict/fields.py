@@ -46,7 +46,7 @@ def fields(
     speed = typical_speed(fitted) if speed is None else float(speed)
     _check(draws, resolution, speed)
     asked = probes(fitted, dynamics.layout, resolution, speed)
-    keys = jax.random.split(key_for("fields", seed), draws)
+    keys = jax.random.split(key_for("forecast", seed), draws)
     drawn = _draw(dynamics, asked.lonely(), *asked.couples(), keys)
     f_s, f_b = (asked.units.rates(np.asarray(values, np.float64)) for values in drawn[:2])
     dataset = _dataset(fitted, dynamics, asked, f_s, f_b)

@@ -10,7 +10,7 @@ from comotion.data.cells import DataTable
 from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.store import write_table
 from comotion.errors import BadInput
-from comotion.predict.forecast import last_seen
+from comotion.predict.forecast import last_seen, tidy
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,8 +57,8 @@ def summary_table(forecast: "xr.Dataset") -> DataTable:
         [
             ("sequence", forecast["sequence"].values.astype(str)[p]),
             ("object", names.astype(str)[p, a]),
-            ("time", times[p, n]),
-            ("lead", lead[p, n]),
+            ("time", tidy(times)[p, n]),
+            ("lead", tidy(lead)[p, n]),
             ("feature", features[o]),
             *_summaries(values).items(),
         ]

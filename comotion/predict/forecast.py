@@ -198,7 +198,7 @@ class Summary:
         columns = [
             ("sequence", array["sequence"].values[p].astype(str)),
             ("object", names[p, a].astype(str)),
-            ("time", array["t"].transpose("sequence", "time").values[p, n]),
+            ("time", tidy(array["t"].transpose("sequence", "time").values)[p, n]),
         ]
         features = map(str, array["feature"].values)
         columns += zip(features, array.values[p, n, a].T, strict=True)
@@ -227,6 +227,15 @@ def last_seen(dataset: "xr.Dataset") -> np.ndarray:
     if "origin" in dataset.coords:
         return dataset["origin"].values
     return dataset["t"].transpose("sequence", "time").values[:, dataset.attrs["frames_seen"] - 1]
+
+
+def tidy(times: np.ndarray) -> np.ndarray:
+    """For tables: without the last bits of sums of steps, 99.98 instead of 99.97999999999999."""
+    steps = np.diff(times, axis=-1)
+    steps = steps[steps > 0]
+    if not steps.size:
+        return times
+    return np.round(times, 9 - int(np.floor(np.log10(np.median(steps)))))
 
 
 def _with_objects(dataset: "xr.Dataset", wanted: list[str]) -> "xr.Dataset":

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from comotion.data import Trajectories
+from comotion.data.units import counted
 from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.forecast import Forecast, dataset_of
@@ -81,8 +82,8 @@ def evaluate_at(
         name,
         {title: score_at(forecast, origins) for title, forecast in forecasts.items()},
         origins,
-        f"{len(origins)} origins with {objects:.3g} objects on average, {origins.seen} frames "
-        f"seen, {origins.horizon} forecast; {draws}errors and leads in the data's units",
+        f"{counted(len(origins), 'origin')} with {objects:.3g} objects on average, "
+        f"{origins.seen} frames seen, {origins.horizon} forecast; {draws}errors and leads in the data's units",
     )
 
 

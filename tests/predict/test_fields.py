@@ -39,9 +39,9 @@ def untrained(data: Trajectories, name: str, **parts) -> FittedModel:
     return prepare(data, config, key=jax.random.key(0))[0]
 
 
-def first_draw(fitted: FittedModel, draws: int, seed: int, purpose: str = "forecast"):
-    """The law that the first draw of a forecast follows, or that is shown first."""
-    key = jax.random.split(key_for(purpose, seed), draws)[0]
+def first_draw(fitted: FittedModel, draws: int, seed: int):
+    """The law that the first draw of a forecast follows, which is shown first."""
+    key = jax.random.split(key_for("forecast", seed), draws)[0]
     dynamics = fitted.model.dynamics
     assert isinstance(dynamics, InteractingDynamics)
     return dynamics.draw(key=jax.random.split(key, 3)[0])
@@ -57,7 +57,7 @@ def actors(*states: list[float], properties: int = 0) -> Actor:
 def test_values_are_those_of_the_drawn_functions_at_the_places_of_the_grid():
     fitted = untrained(orbits(2), "I-GPODE-S")
     shown = fields(fitted, draws=3, seed=4, resolution=5, speed=6.0)
-    field = first_draw(fitted, draws=3, seed=4, purpose="fields")
+    field = first_draw(fitted, draws=3, seed=4)
     x, y = float(shown["x"][3]), float(shown["y"][1])
     alone = field.independent(actors([x, y, 6.0, 0.0]))[0]
     np.testing.assert_allclose(shown["f_s"].isel(draw=0, y=1, x=3), alone, rtol=1e-4, atol=1e-4)

@@ -10,7 +10,7 @@ from PIL import Image
 import comotion as cm
 from comotion.data.units import Units
 from comotion.errors import BadInput
-from comotion.predict.forecast import Forecast
+from comotion.predict.forecast import Forecast, tidy
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,15 @@ def test_a_forecast_is_saved_as_a_table_or_with_every_draw(forecast, tmp_path):
     assert (tmp_path / "forecast.csv").read_text().startswith("sequence,object,time,lead,feature")
     forecast.save(tmp_path / "forecast.nc")
     assert (tmp_path / "forecast.nc").stat().st_size > 1000
+
+
+def test_times_in_tables_lose_the_last_bits_of_sums_of_steps():
+    times = 99.96 + np.cumsum(np.full((2, 4), 0.02), axis=1)
+    assert str(times[0, 0]) != "99.98"
+    assert [str(time) for time in tidy(times)[0]] == ["99.98", "100.0", "100.02", "100.04"]
+    tiny = np.array([[1e-12, 2e-12, 3e-12]])
+    np.testing.assert_allclose(tidy(tiny), tiny, rtol=1e-9)
+    np.testing.assert_array_equal(tidy(times[:, :1]), times[:, :1])
 
 
 def test_reprs_are_short(forecast, fitted):
