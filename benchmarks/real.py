@@ -86,16 +86,15 @@ def main(options: Options) -> None:
             judge(name, task.about, title, fitted.forecast(origins), origins, scores, trained)
         if options.model is not None:
             started = time.perf_counter()
-            model = made(task, options)
+            model = made(task, options.model, options)
             trained = time.perf_counter() - started
             predicted = forecast_at(model, origins, draws=DRAWS, seed=options.seed)
             title = f"comotion {model.system}: {structure(model)}, seed {options.seed}"
             judge(name, task.about, title, predicted, origins, scores, trained)
 
 
-def made(task: Task, options: Options) -> cm.FittedModel:
+def made(task: Task, chosen: str, options: Options) -> cm.FittedModel:
     """Fitted to the training part as asked for, or loaded."""
-    chosen = options.model
     if chosen not in ("fit", *SYSTEMS):
         return cm.load(chosen)
     parts = {}
