@@ -51,7 +51,8 @@ def glance(rows: Sequence[dict[str, Any]]) -> list[str]:
             shares = [f"{row['crps'] / scores[other]:.2f}" for other in BESIDE]
             goal = f"{GOALS[task]:.2f}" if task in GOALS else "–"
             bands = " / ".join(map(percent, row["coverage_90 first, middle, last"]))
-            lines.append([f"{task}: {row['forecast'].removeprefix(OURS)}", *shares, goal, bands])
+            name = row["forecast"].removeprefix(OURS).strip()
+            lines.append([f"{task}: {name}", *shares, goal, bands])
     heads = ("model", *BESIDE, "goal beside constant velocity", "90 % band")
     about = (
         "CRPS of a model as a share of each reference's; what its 90 % band holds at the first, "

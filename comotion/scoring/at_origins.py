@@ -83,7 +83,8 @@ def evaluate_at(
         {title: score_at(forecast, origins) for title, forecast in forecasts.items()},
         origins,
         f"{counted(len(origins), 'origin')} with {objects:.3g} objects on average, "
-        f"{origins.seen} frames seen, {origins.horizon} forecast; {draws}errors and leads in the data's units",
+        f"{origins.seen} frames seen, {origins.horizon} forecast; {draws}"
+        "errors and leads in the data's units",
     )
 
 
