@@ -10,9 +10,12 @@ from statistics import NormalDist
 import numpy as np
 import scoringrules
 from jaxtyping import Float
+from scipy.special import gammaln
 
 Cells = Float[np.ndarray, "R H d"]
 QUANTILE_POINTS = 100
+TAILS = 5
+"""Degrees of freedom of the kernels that stand for draws."""
 
 
 class AbstractPredictive(ABC):
@@ -115,13 +118,17 @@ class SampledPaths(AbstractPredictive):
         return low, high
 
     def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:
-        """A Gaussian kernel around each draw, its width by Scott's rule from their covariance."""
+        """A kernel around each draw, its width by Scott's rule from their covariance.
+
+        It has the tails of Student's t: a hundred draws say little of what is beyond them, and
+        a Gaussian's would let single surprises decide the mean.
+        """
         count, _, _, d = self.draws.shape
         centred = self.draws - self.mean
         covariance = np.einsum("lrhi,lrhj->rhij", centred, centred) / (count - 1)
         width = count ** (-1 / (d + 4))
         L = width * np.linalg.cholesky(covariance + _jitter(covariance))
-        kernels = _standard_log_density(_whitened(truth - self.draws, L))
+        kernels = _student_log_density(_whitened(truth - self.draws, L))
         top = kernels.max(axis=0)
         mean = np.exp(kernels - top).mean(axis=0)
         return top + np.log(mean) - _log_volume(L)
@@ -191,6 +198,13 @@ def _whitened(
 
 def _standard_log_density(white: Float[np.ndarray, "*S d"]) -> Float[np.ndarray, "*S"]:
     return -0.5 * (white**2 + np.log(2 * np.pi)).sum(axis=-1)
+
+
+def _student_log_density(white: Float[np.ndarray, "*S d"]) -> Float[np.ndarray, "*S"]:
+    """Of a multivariate t whose scale matrix is the identity."""
+    nu, d = TAILS, white.shape[-1]
+    volume = gammaln((nu + d) / 2) - gammaln(nu / 2) - d / 2 * np.log(nu * np.pi)
+    return volume - (nu + d) / 2 * np.log1p((white**2).sum(axis=-1) / nu)
 
 
 def _log_volume(L: Float[np.ndarray, "R H d d"]) -> Float[np.ndarray, "R H"]:

@@ -118,3 +118,22 @@ def test_quantiles_of_a_gaussian_score_as_the_gaussian_does():
     np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=0.02)
     across = np.corrcoef(drawn[:, 0, 0, 0], drawn[:, 1, 0, 0])[0, 1]
     assert abs(across) < 4 / np.sqrt(400)
+
+
+def test_the_density_of_draws_is_near_their_own_and_integrates_to_one():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(2000, 1, 1, 2))
+    axis = np.linspace(-12, 12, 241)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(1, -1, 2)
+    same = np.broadcast_to(draws, (2000, 1, grid.shape[1], 2))
+    told = SampledPaths(same[:300]).log_density(grid)[0]
+    mass = np.exp(told).sum() * (axis[1] - axis[0]) ** 2
+    assert abs(mass - 1) < 0.01
+    at_zero = SampledPaths(draws).log_density(np.zeros((1, 1, 2)))[0, 0]
+    assert abs(at_zero + np.log(2 * np.pi)) < 0.25
+
+
+def test_a_surprise_beyond_all_draws_costs_nats_but_not_hundreds():
+    draws = np.random.default_rng(0).normal(size=(100, 1, 1, 2))
+    far = SampledPaths(draws).log_density(np.full((1, 1, 2), 10.0))[0, 0]
+    assert -25 < far < -8
