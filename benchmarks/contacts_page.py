@@ -11,7 +11,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "contacts.md"
 NAMES = ("mse_draws", "mse_mean", "ell_20", "skill")
 HEADS = ("scene (objects learned from)", "seeds", "MSE of draws / true", "MSE of mean / true")
 HEADS += ("ELL / true", "skill / true", "band / true", "seconds")
-WITHIN, WITHIN_OTHERS = 0.015, 0.05
+WITHIN = 0.015
 Rows = list[dict[str, Any]]
 
 
@@ -19,7 +19,6 @@ def main() -> None:
     for part, name in (("test", "contacts"), ("valid", "contacts on validation sequences")):
         rows.write_between(PAGE, name, table(part))
     rows.write_between(PAGE, "geometry", geometry())
-    rows.write_between(PAGE, "random scenes", random_scenes())
 
 
 def table(part: str) -> list[str]:
@@ -44,16 +43,6 @@ def geometry() -> list[str]:
         figures = (f"{row[name]:.2f}" for name in ("walls_found", "distance_z", "walls_z"))
         lines.append(f"| {row['scene']} | {row['seeds']} | {' | '.join(figures)} |")
     return lines
-
-
-def random_scenes() -> list[str]:
-    worlds = {row["world"]: row for row in rows.read("contact_fuzz")}
-    whole = [row for row in worlds.values() if "crashed" not in row]
-    near = [row for row in whole if row["skill_true"] - row["skill"] <= WITHIN_OTHERS]
-    return [
-        f"Of {len(worlds)} random scenes {len(near)} are within {WITHIN_OTHERS} of the true law's "
-        f"skill and {len(worlds) - len(whole)} crashed."
-    ]
 
 
 def _case(row: dict[str, Any]) -> tuple:
