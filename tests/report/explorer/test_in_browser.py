@@ -1,5 +1,6 @@
 """The page in a real browser: headless Chromium, opened from a file."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from comotion.data import Trajectories
+from comotion.predict.stretch import Stretch
 from comotion.report.explorer import Explorer, explore, export
 from tests.report.explorer.conftest import tiny_model, walks
 
@@ -144,6 +146,19 @@ def test_the_way_to_the_nearest_wall_is_known(opened):
             f"page_recording.distanceToWall({json.dumps(outline)}, {x}, {y})"
         )
         assert got == pytest.approx(nearest)
+
+
+def test_draws_are_stretched_as_in_python(opened):
+    stretch = Stretch((1.0, 2.0, 4.0), (1.5, 0.5, 2.0))
+    draws, leads = np.random.default_rng(0).normal(size=(3, 1, 6, 2, 2)), np.arange(6.0)
+    rows = json.dumps([draw.ravel().tolist() for draw in draws])
+    got = opened.page.evaluate(
+        f"page_futures.stretched({rows}.map((row) => Float32Array.from(row)), "
+        f"{json.dumps(dataclasses.asdict(stretch))}, {leads.tolist()}).map((row) => [...row])"
+    )
+    assert np.reshape(got, draws.shape) == pytest.approx(
+        stretch.apply(draws, leads[None]), rel=1e-5
+    )
 
 
 def test_a_drag_moves_an_object_and_its_futures(opened):
