@@ -77,6 +77,7 @@ def explorable(
         "features": list(data.features),
         "properties": _property_names(fitted, layout),
         "units": _units(fitted, layout),
+        "stretch": dataclasses.asdict(fitted.stretch),
         "can": _allowed(model),
         "layout": describe(layout),
         "field": once_where_equal(describe(drawn.field)),

@@ -1,6 +1,9 @@
 """The page's engine gives Python's numbers, for every system and every coordinate."""
 
+import base64
 import dataclasses
+import gzip
+import json
 
 import equinox as eqx
 import jax
@@ -24,6 +27,7 @@ from comotion.predict import FittedModel
 from comotion.predict.origin import Search
 from comotion.report.explorer import export
 from comotion.report.explorer.export import Extent, explorable
+from comotion.report.explorer.pack import pack
 from comotion.report.explorer.scenes import draw, seen_by
 from comotion.systems import SYSTEMS, system
 from tests.report.explorer.conftest import tiny_model, walks
@@ -284,3 +288,9 @@ def test_the_draws_of_a_page_are_those_of_a_forecast_in_the_units_of_the_data(ru
         [q | {"request": q["request"] | {"frames": 80}} for q in questions()],
     )
     assert all(len(states) == 81 * 3 * 4 and np.isfinite(states).all() for states in beyond)
+
+
+def test_numbers_without_axes_are_plain_in_a_page():
+    raw = gzip.decompress(base64.b64decode(pack({"circle": [np.float64(1.5), np.int32(2)]})))
+    length = int.from_bytes(raw[:4], "little")
+    assert json.loads(raw[4 : 4 + length]) == {"circle": [1.5, 2]}

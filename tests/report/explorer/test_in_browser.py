@@ -1,5 +1,6 @@
 """The page in a real browser: headless Chromium, opened from a file."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -12,7 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from comotion.data import Trajectories
-from comotion.report.explorer import Explorer, explore
+from comotion.predict.stretch import Stretch
+from comotion.report.explorer import Explorer, explore, export
 from tests.report.explorer.conftest import tiny_model, walks
 
 CHROMIUM = shutil.which("chromium")
@@ -35,9 +37,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def explorer() -> Explorer:
+def explorer() -> Iterator[Explorer]:
     data = walks()
-    return explore(tiny_model(data), data, title="Walks", draws=DRAWS, frames=50, origins=3)
+    with pytest.MonkeyPatch.context() as patch:  # choosing among starts takes long to compile
+        patch.setattr(export, "CANDIDATES", 1)
+        yield explore(tiny_model(data), data, title="Walks", draws=DRAWS, frames=50, origins=3)
 
 
 @dataclass
@@ -114,14 +118,16 @@ def test_it_opens_playing_and_says_what_it_shows(opened):
     assert opened.state()["playing"]
     assert opened.state()["head"] > before
     assert opened.text("#title") == "Walks"
-    assert f"{DRAWS} futures" in opened.text("#subtitle")
+    assert "futures it holds possible" in opened.text("#subtitle")
+    assert opened.text("#legend-futures") == f"{DRAWS} possible futures"
     assert "is now at x" in opened.text("#statements")
     assert opened.page.locator("#law-note").inner_text().startswith("How hard 0 is pushed away")
 
 
 def test_chromiums_numbers_are_pythons(opened, explorer):
     data = walks()
-    forecast = tiny_model(data).predict(data, draws=DRAWS, seed=0).trajectory.to_numpy()
+    forecast = tiny_model(data).predict(data, draws=DRAWS, seed=0, candidates=1)
+    forecast = forecast.trajectory.to_numpy()
     request = json.dumps({"sequence": 1, "origin": 0, "frames": 50, "edits": []})
     for draw in range(DRAWS):
         got = opened.page.evaluate(
@@ -130,6 +136,29 @@ def test_chromiums_numbers_are_pythons(opened, explorer):
         wanted = forecast[draw, 1]
         error = np.abs(np.array(got).reshape(wanted.shape) - wanted).max()
         assert error < 1e-4 * np.abs(wanted).max()
+
+
+def test_the_way_to_the_nearest_wall_is_known(opened):
+    outline = {"circles": [[1, 2, 3]], "segments": [{"data": [0, 0, 4, 0]}]}
+    for x, y in ((1, 1), (1, 4.5), (7, 4), (5, 0)):
+        nearest = min(abs(np.hypot(x - 1, y - 2) - 3), np.hypot(x - np.clip(x, 0, 4), y))
+        got = opened.page.evaluate(
+            f"page_recording.distanceToWall({json.dumps(outline)}, {x}, {y})"
+        )
+        assert got == pytest.approx(nearest)
+
+
+def test_draws_are_stretched_as_in_python(opened):
+    stretch = Stretch((1.0, 2.0, 4.0), (1.5, 0.5, 2.0))
+    draws, leads = np.random.default_rng(0).normal(size=(3, 1, 6, 2, 2)), np.arange(6.0)
+    rows = json.dumps([draw.ravel().tolist() for draw in draws])
+    got = opened.page.evaluate(
+        f"page_futures.stretched({rows}.map((row) => Float32Array.from(row)), "
+        f"{json.dumps(dataclasses.asdict(stretch))}, {leads.tolist()}).map((row) => [...row])"
+    )
+    assert np.reshape(got, draws.shape) == pytest.approx(
+        stretch.apply(draws, leads[None]), rel=1e-5
+    )
 
 
 def test_a_drag_moves_an_object_and_its_futures(opened):
@@ -182,6 +211,11 @@ def test_removing_freezing_doubling_cutting_and_setting_each_make_another_future
     (edit,) = opened.state()["edits"]
     assert (edit["do"], edit["value"]) == ("set", pytest.approx(0.5, abs=0.05))
     opened.wait_for_text("#edits", "charge set to 0.5")
+    opened.page.click("[data-flip='0']")
+    opened.page.click("[data-flip='0']")
+    opened.page.click("[data-flip='0']")
+    (edit,) = opened.state()["edits"]
+    assert edit["value"] == pytest.approx(-0.5, abs=0.05)
 
 
 def test_what_if_stands_side_by_side_and_says_the_difference(opened):
@@ -238,7 +272,7 @@ def test_a_link_that_makes_no_sense_is_as_good_as_none(browser, explorer, tmp_pa
     made.page.context.close()
 
 
-def test_hostile_names_are_text(browser, tmp_path):
+def test_hostile_names_are_text(browser, explorer, tmp_path):
     data = walks()
     hostile = Trajectories.from_arrays(
         data.values,
@@ -249,7 +283,8 @@ def test_hostile_names_are_text(browser, tmp_path):
         sequence_names=["</textarea><svg onload=window.hacked=1>", "b" * 10_000],
         object_names=[HOSTILE, HOSTILE],
     )
-    page = explore(tiny_model(hostile), hostile, title=HOSTILE[1], draws=DRAWS, frames=20)
+    sizes = {"draws": DRAWS, "frames": 50, "origins": 3}
+    page = explore(tiny_model(hostile), hostile, title=HOSTILE[1], **sizes)
     assert "hacked" not in page.html
     made = visit(browser, page.save(tmp_path / "hostile.html"))
     made.page.wait_for_timeout(500)

@@ -1,9 +1,10 @@
 /** One drawn law as a vector field: the rate of change of all states. */
 
-import { makeAlone, makePair } from "./coordinates.js";
+import { makeAlone } from "./coordinates.js";
 import { makeContacts } from "./contacts.js";
 import { makeFunction } from "./functions.js";
 import { makeGraph } from "./graph.js";
+import { makePair } from "./pair_coordinates.js";
 
 /**
  * @typedef {import("./coordinates.js").Layout} Layout

@@ -1,5 +1,8 @@
 /** Futures as they are and as they would be: asked of the worker threads, only the newest question counts. */
 
+import { timesOf } from "../engine/forecast.js";
+import { stretched } from "./futures.js";
+
 /**
  * @typedef {import("./futures.js").Futures} Futures
  * @typedef {import("../engine/world.js").Request} Request
@@ -11,6 +14,12 @@
  *   answered with as many draws as can be followed before the hand has moved on
  * @property {(slot: Slot) => void} forget
  */
+
+/** Times of the frames since the last one seen. @param {import("../engine/model.js").Model} model @param {Request} request */
+function leadsOf(model, request) {
+  const times = timesOf(model, request);
+  return times.map((time) => time - times[model.sequences[request.sequence].seen - 1]);
+}
 
 /** Milliseconds that a hand which drags something may wait, and after which it is taken to rest. */
 const PATIENCE = 110;
@@ -45,7 +54,10 @@ export function makeAnswers(model, pool, arrived) {
       if (complete) timeOfDraw = (performance.now() - asked) / count;
       // Draw by draw the same law: what has come is compared with its own beginning.
       if (complete || !next.has(slot)) {
-        futures[slot] = { draws, objects: objectsIn(request), frames: request.frames, shown: model.shown, spatial: model.spatial };
+        const leads = leadsOf(model, request);
+        // What has come is asked for again as more comes, and must not be stretched twice.
+        const moved = stretched(complete ? draws : draws.map((draw) => draw.slice()), model.content.stretch, leads);
+        futures[slot] = { draws: moved, objects: objectsIn(request), frames: request.frames, shown: model.shown, spatial: model.spatial };
         arrived(slot);
       }
       const newer = next.get(slot);

@@ -21,7 +21,6 @@ import { bodyOf, frameOf, objectCount } from "./view.js";
 const FRAMES_PER_SECOND = 12;
 const PAUSE_AT_END = 1200;
 const CARDS_EVERY = 200;
-const HINT_FOR = 9000;
 
 /**
  * @typedef {import("./state.js").State} State
@@ -86,6 +85,7 @@ export async function start(packed, workerSource) {
     stale = true;
     cardsAt = 0;
     showControls(state, model, held);
+    if (changed()) element("hint").style.opacity = "0"; // it has been understood
     if (changes.selected !== undefined || changes.edits || other) showObjectsUnlessTouched();
     remember();
   }
@@ -115,7 +115,7 @@ export async function start(packed, workerSource) {
       const edits = withEdit(state.edits, { at, ...edit });
       const selected = edit.do === "duplicate" ? model.sequences[state.sequence].objects.length + edits.filter((one) => one.do === "duplicate").length - 1 : edit.object;
       const before = held;
-      held ||= edit.do === "set";
+      held ||= edit.do === "set" && document.activeElement?.hasAttribute("data-property") === true;
       update({ edits, selected, head: at - model.sequences[state.sequence].origins.data[state.origin] });
       held = before;
     },
@@ -272,9 +272,10 @@ export async function start(packed, workerSource) {
 
   element("title").textContent = model.content.title;
   document.title = model.content.title.slice(0, 100);
-  element("subtitle").textContent = `${model.content.draws} futures, each by its own law drawn from ${model.content.system}`;
-  element("hint").textContent = model.content.can.move ? "Drag an object, or throw it by the tip of its arrow" : "The state of this system is hidden: watch, remove or cut, but not drag";
-  setTimeout(() => (element("hint").style.opacity = "0"), HINT_FOR);
+  const { draws, can } = model.content;
+  element("subtitle").textContent = `A model learned from recordings how these move. The lines are futures it holds possible${can.move ? ": change something, and see" : ""}.`;
+  element("legend-futures").textContent = draws === 1 ? "a possible future" : `${draws} possible futures`;
+  element("hint").textContent = can.move ? "Drag a disc, or throw it by the tip of its arrow" : "Remove one, or cut a tie: see what changes";
   new ResizeObserver(() => (stale = true)).observe(stage);
   window.addEventListener("hashchange", () => {
     const { playing, ...rest } = fromHash(location.hash, model);

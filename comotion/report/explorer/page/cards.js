@@ -40,6 +40,9 @@ function nameNode(name) {
   return node;
 }
 
+/** A number alone is no name to read in a sentence. @param {string} name @param {string} kind */
+const spoken = (name, kind) => (/^\d+′*$/.test(name) ? `${kind} ${name}` : name);
+
 /** @param {World} world @param {Theme} theme @param {Doings} doings */
 export function showObjects(world, theme, doings) {
   const chips = Array.from({ length: objectCount(world) }, (_, object) => {
@@ -109,7 +112,10 @@ function showProperties(world, doings) {
       shown.textContent = digits(Number(slider.value));
       doings.change({ do: "set", object, property: c, value: Number(slider.value) });
     });
-    return make("div", { class: "property" }, nameNode(name), slider, shown);
+    const flip = /** @type {HTMLButtonElement} */ (make("button", { type: "button", "data-flip": String(c) }, "flip"));
+    flip.setAttribute("aria-label", `Turn the sign of ${name.slice(0, 200)}`);
+    flip.addEventListener("click", () => doings.change({ do: "set", object, property: c, value: -Number(slider.value) }));
+    return make("div", { class: "property" }, nameNode(name), slider, shown, flip);
   });
   element("properties").replaceChildren(...rows);
 }
@@ -138,7 +144,7 @@ export function showStatements(world, bounds, times, near) {
   const said = statements(world, world.state.selected, bounds, times, near);
   list.replaceChildren(
     ...said.map(({ subject, text, object, rest }) =>
-      make("li", {}, nameNode(subject), text, ...(object === undefined ? [] : [nameNode(object)]), rest ?? ""),
+      make("li", {}, nameNode(spoken(subject, "Object")), text, ...(object === undefined ? [] : [nameNode(spoken(object, "object"))]), rest ?? ""),
     ),
   );
 }

@@ -44,7 +44,8 @@ export function showControls(state, model, quick) {
   /** @type {HTMLSelectElement} */ (element("colour")).value = state.colour;
   /** @type {HTMLSelectElement} */ (element("sequence")).value = String(state.sequence);
   input("split").checked = state.split;
-  input("split").disabled = state.edits.length === 0;
+  /** @type {HTMLElement} */ (input("split").parentElement).hidden = state.edits.length === 0;
+  element("legend-truth").hidden = state.edits.length === 0;
 }
 
 /** @param {Desk} desk */

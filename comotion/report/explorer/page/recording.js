@@ -88,6 +88,22 @@ export function meetingDistance(model) {
 }
 
 /**
+ * How far a place is from the nearest learned wall.
+ * @param {any} outline
+ * @param {number} x @param {number} y
+ */
+export function distanceToWall(outline, x, y) {
+  let nearest = Infinity;
+  for (const [cx, cy, radius] of outline.circles) nearest = Math.min(nearest, Math.abs(Math.hypot(x - cx, y - cy) - radius));
+  for (const { data } of outline.segments) {
+    const [ax, ay, dx, dy] = [data[0], data[1], data[2] - data[0], data[3] - data[1]];
+    const share = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy)));
+    nearest = Math.min(nearest, Math.hypot(x - ax - share * dx, y - ay - share * dy));
+  }
+  return nearest;
+}
+
+/**
  * Room for learned walls, but not for the far ends of open ones.
  * @param {[number, number][]} bounds
  * @param {any} outline

@@ -1,9 +1,8 @@
 /** Draws the scene: recording, futures, regions, objects. */
 
-import { cloudAt, valueAt } from "./futures.js";
+import { drawFutures } from "./cloud.js";
 import { labelOf, objectColour, scaleColour } from "./look.js";
 import { recordedAt } from "./recording.js";
-import { regions } from "./regions.js";
 import { bodyOf, frameOf, isIn, nameOf, objectCount, placeOf } from "./view.js";
 
 /**
@@ -27,8 +26,6 @@ import { bodyOf, frameOf, isIn, nameOf, objectCount, placeOf } from "./view.js";
 export const RADIUS = 9;
 /** Pixels of an arrow at the usual speed. */
 export const ARROW = 46;
-const SHARES = [0.9, 0.5];
-const STRETCHES = 4;
 
 /**
  * @param {Scenery} scenery
@@ -103,78 +100,6 @@ function drawWalls({ context, camera, theme, bounds }, outline) {
   }
 }
 
-/**
- * Lines ahead that fade, dots and regions at the head.
- * @param {Scenery} scenery @param {World} world @param {(object: number) => string} colour @param {number} strength
- */
-function drawFutures(scenery, world, colour, strength) {
-  const { futures, state } = world;
-  if (!futures) return;
-  const now = world.model.sequences[state.sequence].seen - 1;
-  const alpha = strength * Math.min(0.5, 0.12 + 3 / futures.draws.length);
-  for (let a = 0; a < futures.objects; a++) {
-    if (!isIn(world, a)) continue;
-    const from = Math.max(state.head, now);
-    for (const draw of futures.draws) drawAhead(scenery, world, draw, a, from, colour(a), alpha);
-    if (state.head >= now) drawCloud(scenery, world, a, colour(a), strength);
-  }
-}
-
-/** @param {Scenery} scenery @param {World} world @param {Float32Array} draw @param {number} a @param {number} from @param {string} colour @param {number} alpha */
-function drawAhead({ context, camera }, world, draw, a, from, colour, alpha) {
-  const futures = /** @type {import("./futures.js").Futures} */ (world.futures);
-  const end = Math.min(from + world.state.ahead, futures.frames);
-  const { x, y } = camera.shares(a);
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  /** @param {number} head */
-  const go = (head) => {
-    let [px, py] = [x[0], y[0]];
-    for (let d = 0; d < futures.spatial; d++) {
-      const place = valueAt(futures, draw, head, a, d);
-      px += x[d + 1] * place;
-      py += y[d + 1] * place;
-    }
-    context.lineTo(px, py);
-  };
-  for (let stretch = 0; stretch < STRETCHES; stretch++) {
-    const begin = from + (stretch * (end - from)) / STRETCHES;
-    const stop = from + ((stretch + 1) * (end - from)) / STRETCHES;
-    context.globalAlpha = alpha * (1 - stretch / STRETCHES) ** 1.3;
-    context.beginPath();
-    go(begin);
-    for (let frame = Math.floor(begin) + 1; frame < stop; frame++) go(frame);
-    go(stop);
-    context.stroke();
-  }
-  context.globalAlpha = 1;
-}
-
-/** @param {Scenery} scenery @param {World} world @param {number} a @param {string} colour @param {number} strength */
-function drawCloud({ context, camera }, world, a, colour, strength) {
-  const futures = /** @type {import("./futures.js").Futures} */ (world.futures);
-  const points = cloudAt(futures, world.state.head, a)
-    .map((position) => camera.project(position, a))
-    .filter((point) => point.every(Number.isFinite));
-  context.fillStyle = colour;
-  context.globalAlpha = 0.13 * strength;
-  for (const region of futures.spatial > 1 ? regions(points, SHARES) : []) {
-    context.beginPath();
-    for (const cell of region.cells) {
-      cell.forEach(([x, y], k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
-      context.closePath();
-    }
-    context.fill();
-  }
-  context.globalAlpha = 0.5 * strength;
-  for (const [x, y] of points) {
-    context.beginPath();
-    context.arc(x, y, 1.7, 0, 2 * Math.PI);
-    context.fill();
-  }
-  context.globalAlpha = 1;
-}
-
 /** Where an object came from: recorded, or the middle of its futures. @param {Scenery} scenery @param {World} world @param {number} a @param {string} colour */
 function drawTail({ context, camera }, world, a, colour) {
   const { state, model } = world;
@@ -222,6 +147,7 @@ function drawBody(scenery, world, body, colour) {
   const selected = world.state.selected === body.object;
   const frame = frameOf(world);
   const frozen = world.edits.some((edit) => edit.do === "freeze" && edit.object === body.object && edit.at <= frame);
+  drawSize(scenery, world.model.content.outline?.radius, [x, y], colour);
   drawArrow(scenery, body, [x, y], colour, selected);
   context.beginPath();
   context.arc(x, y, RADIUS, 0, 2 * Math.PI);
@@ -230,14 +156,6 @@ function drawBody(scenery, world, body, colour) {
   context.lineWidth = 2;
   context.strokeStyle = frozen ? theme.ink : theme.paper;
   context.stroke();
-  const reach = world.model.content.outline?.radius;
-  if (reach) {
-    context.beginPath();
-    context.arc(x, y, Math.abs(camera.direction([reach, 0, 0])[0]), 0, 2 * Math.PI);
-    context.strokeStyle = colour;
-    context.lineWidth = 1.2;
-    context.stroke();
-  }
   if (selected) {
     context.beginPath();
     context.arc(x, y, RADIUS + 5, 0, 2 * Math.PI);
@@ -250,6 +168,19 @@ function drawBody(scenery, world, body, colour) {
     context.fillStyle = selected ? theme.ink : theme.muted;
     context.fillText(labelOf(nameOf(world, body.object)), x + RADIUS + 7, y - RADIUS);
   }
+}
+
+/** As large as it was learned to be. @param {Scenery} scenery @param {number | undefined} radius @param {[number, number]} place @param {string} colour */
+function drawSize({ context, camera }, radius, [x, y], colour) {
+  if (!radius) return;
+  context.beginPath();
+  context.arc(x, y, Math.abs(camera.direction([radius, 0, 0])[0]), 0, 2 * Math.PI);
+  context.fillStyle = context.strokeStyle = colour;
+  context.lineWidth = 1.2;
+  context.globalAlpha = 0.13;
+  context.fill();
+  context.globalAlpha = 1;
+  context.stroke();
 }
 
 /** The tip of an object's velocity arrow. @param {Pick<Scenery, "camera" | "speed">} scenery @param {Body} body @returns {[number, number]} */

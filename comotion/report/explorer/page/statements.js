@@ -2,6 +2,7 @@
 
 import { cloudAt } from "./futures.js";
 import { digits, interval } from "./look.js";
+import { distanceToWall } from "./recording.js";
 import { isIn, nameOf, objectCount } from "./view.js";
 
 /**
@@ -13,6 +14,7 @@ import { isIn, nameOf, objectCount } from "./view.js";
 
 const SIDES = [["left", "right"], ["lower", "upper"], ["near", "far"]];
 const EDGE_SHARE = 0.03;
+const AT_WALL_SHARE = 0.02;
 
 /**
  * About one object, from the head on.
@@ -36,11 +38,24 @@ export function statements(world, object, bounds, times, near) {
       return `${"xyz"[d]} ${digits(low)} to ${digits(high)}`;
     })
     .join(", ");
+  const { outline } = world.model.content;
+  const hasWalls = outline && outline.circles.length + outline.segments.length > 0;
+  const reached = hasWalls ? walls(futures, object, outline, bounds, begin, times, moment) : edges(futures, object, bounds, begin, times, moment);
   return [
-    { subject, text: ` is now at ${where} (90 %)` },
-    ...edges(futures, object, bounds, begin, times, moment).map((text) => ({ subject, text })),
+    ...reached.map((text) => ({ subject, text })),
     ...meetings(world, object, near, begin, times, moment),
+    { subject, text: ` is now at ${where} (90 %)` },
   ];
+}
+
+/** When a learned wall is reached. @param {Futures} futures @param {number} object @param {any} outline @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {number} moment */
+function walls(futures, object, outline, bounds, begin, times, moment) {
+  const touching = (outline.radius ?? 0) + AT_WALL_SHARE * (bounds[0][1] - bounds[0][0]);
+  const when = firstTimes(futures, begin, times, (draw, frame) => {
+    const at = (frame * futures.objects + object) * futures.shown;
+    return distanceToWall(outline, draw[at], draw[at + 1]) <= touching;
+  });
+  return when.length ? [` reaches the wall ${span(when, moment)}${count(when, futures)}`] : [" reaches no wall in any of the futures"];
 }
 
 /** Which edges of the recorded region are reached, the likeliest first. @param {Futures} futures @param {number} object @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {number} moment */
@@ -109,7 +124,7 @@ function span(when, moment) {
 /** @param {number[]} when @param {Futures} futures */
 function count(when, futures) {
   const all = futures.draws.length;
-  return when.length === all ? ` (90 % of ${all} futures)` : `, in ${when.length} of ${all} futures`;
+  return when.length === all ? ` (90 % of ${all} futures)` : ` (90 %), in ${when.length} of ${all} futures`;
 }
 
 /** @param {Float64Array} times @param {number} head */
