@@ -173,6 +173,9 @@ class Recipe(Checked):
     """learning rate of kernels, inducing inputs and property encoder, as a share of the rest's"""
     regression: bool = False
     """start the functions from a regression on the rates that smoothed data show"""
+    shooting: Annotated[int, Limits(0)] = 0
+    """after that regression, steps of Gauss-Newton on the paths of short windows: laws as sure as
+    the observations make them, where nothing but the law moves things"""
     pretrain: Annotated[int, Limits(0)] = 0
     """iterations of fitting rates and initial states directly, before trajectories are followed"""
     find_properties: bool = False

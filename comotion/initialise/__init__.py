@@ -19,6 +19,7 @@ from comotion.initialise.motion_scale import with_motion_scale
 from comotion.initialise.noise_scale import with_noise_scale
 from comotion.initialise.pretrain import pretrained
 from comotion.initialise.regression import rates_are_linear, with_regression
+from comotion.initialise.shooting import can_shoot, with_shooting
 from comotion.initialise.shown import look_at
 from comotion.model import Model
 
@@ -44,6 +45,10 @@ def initialise(
     solved = plan.regression and shown.properties_known and rates_are_linear(model)
     if solved:
         model = with_regression(model, shown, key=key_regression)
+        if plan.shooting and can_shoot(model):
+            model = with_shooting(
+                model, shown, plan.shooting, key=jax.random.fold_in(key_regression, 2)
+            )
     if found is not None:
         key_contacts = jax.random.fold_in(key_regression, 1)
         model = with_contacts_beside_forces(model, shown, found, key=key_contacts)

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from comotion._types import FAST, Key
+from comotion._types import Key
 from comotion.coordinates import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
-from comotion.dynamics import InteractingDynamics, JointDynamics, joint_inputs
+from comotion.dynamics import AbstractDynamics, InteractingDynamics, JointDynamics, joint_inputs
 from comotion.errors import BadInput
 from comotion.initialise.rates import Paths, some_rows
 from comotion.model import Model
@@ -20,12 +20,16 @@ MOST_SLOPES = 200
 
 
 def with_adapted_functions(model: Model, paths: Paths, *, key: Key) -> Model:
-    dynamics, sizes = model.dynamics, _rate_sizes(paths)
+    return dataclasses.replace(model, dynamics=adapted(model.dynamics, paths, key=key))
+
+
+def adapted(dynamics: AbstractDynamics, paths: Paths, *, key: Key) -> AbstractDynamics:
+    sizes = _rate_sizes(paths)
     if isinstance(dynamics, InteractingDynamics):
-        dynamics = _interacting(dynamics, paths, sizes, key=key)
-    elif isinstance(dynamics, JointDynamics):
-        dynamics = _joint(dynamics, paths, sizes, key=key)
-    return dataclasses.replace(model, dynamics=dynamics)
+        return _interacting(dynamics, paths, sizes, key=key)
+    if isinstance(dynamics, JointDynamics):
+        return _joint(dynamics, paths, sizes, key=key)
+    return dynamics
 
 
 def _rate_sizes(paths: Paths) -> Float[np.ndarray, " R"]:
@@ -99,7 +103,8 @@ def _output_sizes(
     some = tuple(jax.tree.map(lambda leaf: leaf[:MOST_SLOPES], actor) for actor in actors)
 
     def slopes(*actors: Actor) -> Float[Array, "R *k Q"]:
-        zero = jnp.zeros((*part.inputs(*actors).shape[:-1], part.out_size), FAST)
+        inputs = part.inputs(*actors)
+        zero = jnp.zeros((*inputs.shape[:-1], part.out_size), inputs.dtype)
         return jax.jacobian(lambda outputs: rates(outputs, *actors))(zero)
 
     reach = np.abs(np.asarray(jax.jit(jax.vmap(slopes))(*some), np.float64))

@@ -25,8 +25,10 @@ EVIDENCE_STEPS = 30
 EVIDENCE_RATE = 0.1
 
 
-@partial(jax.jit, static_argnames="step", compiler_options=RUNS_ONCE)
-def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
+@partial(jax.jit, static_argnames=("step", "climbs"), compiler_options=RUNS_ONCE)
+def choose_by_evidence(
+    laws: Laws, paths: Paths, step: float, climbs: int = EVIDENCE_STEPS
+) -> tuple[Laws, Float[Array, ""]]:
     """Follows the gradient of the evidence in lengthscales, output scales and residual.
 
     One program from end to end: taken step by step, most of the time would go into compiling.
@@ -49,8 +51,8 @@ def choose_by_evidence(laws: Laws, paths: Paths, step: float) -> Laws:
 
     values = _tunable(within_reach(laws, paths, step))
     start = Climb(values, optimiser.init(values), values, jnp.asarray(jnp.inf, EXACT))
-    end, _ = jax.lax.scan(climb, start, length=EVIDENCE_STEPS)
-    return eqx.tree_at(_tunable, laws, end.best)
+    end, _ = jax.lax.scan(climb, start, length=climbs)
+    return eqx.tree_at(_tunable, laws, end.best), -end.lowest * paths.rates.size
 
 
 class Climb(eqx.Module):
@@ -108,7 +110,7 @@ def _reach(
         zero = jnp.zeros((*inputs.shape[:-1], function.out_size), inputs.dtype)
 
         def after(outputs: Float[Array, "*k Q"]) -> Float[Array, "*k I"]:
-            scaled = outputs * jnp.broadcast_to(scale, outputs.shape)
+            scaled = outputs * jnp.broadcast_to(scale.astype(outputs.dtype), outputs.shape)
             rates = coordinates.rates(scaled, actor, *others)
             moved = actor.state + _displacement(rates, coordinates.layout, order, step)
             return coordinates.inputs(eqx.tree_at(lambda a: a.state, actor, moved), *others)

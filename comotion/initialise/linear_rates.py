@@ -63,18 +63,31 @@ def log_evidence(laws: Laws, paths: Paths) -> Float[Array, ""]:
     )
 
 
-@partial(jax.jit, compiler_options=RUNS_ONCE)
-def regress(laws: Laws, paths: Paths) -> tuple[SparseGP, SparseGP]:
-    """Both functions with the posterior of the regression as their q(U)."""
+@partial(jax.jit, static_argnames="marginal", compiler_options=RUNS_ONCE)
+def regress(laws: Laws, paths: Paths, *, marginal: bool = False) -> tuple[SparseGP, SparseGP]:
+    """Both functions with the posterior of the regression as their q(U).
+
+    `marginal`: with the variance that each output has whatever the others are, which is what a
+    band says. Otherwise with that which is left once the others are known, the closest that
+    independent functions come to the posterior of all together.
+    """
     sums = _sums(laws, paths)
     residual = jnp.exp(2.0 * laws.log_residual.astype(EXACT))
     precision = _precision(sums, residual)
     factor = safe_cholesky(precision)
     mean = jax.scipy.linalg.cho_solve((factor, True), sums.products / residual)
-    split = laws.alone.mean.size
+    return with_posterior(laws, mean, precision, marginal=marginal)
+
+
+def with_posterior(
+    laws: Laws, mean: Float[Array, " n"], precision: Float[Array, "n n"], *, marginal: bool
+) -> tuple[SparseGP, SparseGP]:
+    """Both functions, where this is known of all whitened inducing values together."""
+    split, own = laws.alone.mean.size, not marginal
+    matrix = precision if own else jnp.linalg.inv(precision)
     return (
-        _with_posterior(laws.alone, mean[:split], precision[:split, :split]),
-        _with_posterior(laws.pair, mean[split:], precision[split:, split:]),
+        _with_posterior(laws.alone, mean[:split], matrix[:split, :split], inverse=own),
+        _with_posterior(laws.pair, mean[split:], matrix[split:, split:], inverse=own),
     )
 
 
@@ -83,19 +96,19 @@ def _precision(sums: Sums, residual: Float[Array, ""]) -> Float[Array, "n n"]:
 
 
 def _with_posterior(
-    function: SparseGP, mean: Float[Array, " n"], precision: Float[Array, "n n"]
+    function: SparseGP, mean: Float[Array, " n"], matrix: Float[Array, "n n"], *, inverse: bool
 ) -> SparseGP:
-    """The best q of the function's family has the inverse of the precision's own blocks."""
+    """One block per output, of the covariance or of its `inverse`."""
     M, Q = function.mean.shape
     if Q == 0:  # no such function
         return function
-    blocks = jnp.stack([precision[q * M : (q + 1) * M, q * M : (q + 1) * M] for q in range(Q)])
+    blocks = jnp.stack([matrix[q * M : (q + 1) * M, q * M : (q + 1) * M] for q in range(Q)])
     if isinstance(function.covariance, Full):
-        lower = jax.vmap(lambda block: safe_cholesky(jnp.linalg.inv(block)))(blocks)
-        covariance = Full.from_lower(lower.astype(FAST))
+        spreads = jnp.linalg.inv(blocks) if inverse else blocks
+        covariance = Full.from_lower(jax.vmap(safe_cholesky)(spreads).astype(FAST))
     else:
-        variances = jax.vmap(jnp.diagonal)(blocks).T  # (M, Q)
-        covariance = Diagonal((-0.5 * jnp.log(variances)).astype(FAST))
+        log_variances = jnp.log(jax.vmap(jnp.diagonal)(blocks).T)  # (M, Q)
+        covariance = Diagonal(((-0.5 if inverse else 0.5) * log_variances).astype(FAST))
     return eqx.tree_at(
         lambda f: (f.mean, f.covariance), function, (mean.reshape(Q, M).T.astype(FAST), covariance)
     )
@@ -129,7 +142,7 @@ def _sums(laws: Laws, paths: Paths) -> Sums:
         jnp.zeros((n, n), EXACT), jnp.zeros(n, EXACT), jnp.zeros((), EXACT), jnp.zeros((), EXACT)
     )
     sums = jax.lax.scan(add, zero, chunks)[0]
-    scales = jnp.concatenate([_unknown_scales(laws.alone), _unknown_scales(laws.pair)])
+    scales = jnp.concatenate([unknown_scales(laws.alone), unknown_scales(laws.pair)])
     return Sums(
         gram=scales[:, None] * sums.gram * scales[None, :],
         products=scales * sums.products,
@@ -138,7 +151,7 @@ def _sums(laws: Laws, paths: Paths) -> Sums:
     )
 
 
-def _unknown_scales(function: SparseGP) -> Float[Array, " n"]:
+def unknown_scales(function: SparseGP) -> Float[Array, " n"]:
     """The output scale of each inducing value; applied last, where its gradient is cheap."""
     return jnp.exp(function.log_output_scale.astype(EXACT)).repeat(function.mean.shape[0])
 
@@ -147,19 +160,22 @@ def _design(
     laws: Laws, paths: Paths, whiten_alone: Float[Array, "s s"], whiten_pair: Float[Array, "b b"]
 ) -> Float[Array, "F A R n"]:
     """How each object's mean rate over its interval depends on all inducing values."""
-    fractions, weights = (jnp.asarray(column, FAST) for column in zip(*SIMPSON, strict=True))
+    if paths.after is None:
+        return design_at(laws, paths.actors, paths, whiten_alone, whiten_pair)
+    before, after, dtype = paths.actors.state, paths.after, paths.rates.dtype
+    fractions, weights = (jnp.asarray(column, dtype) for column in zip(*SIMPSON, strict=True))
 
     def add(design: Float[Array, "F A R n"], node: tuple[Array, Array]) -> tuple[Array, None]:
         fraction, weight = node
-        state = (1 - fraction) * paths.actors.state + fraction * paths.after
+        state = (1 - fraction) * before + fraction * after
         actors = Actor(state, paths.actors.properties, paths.actors.controls)
-        return design + weight * _design_at(laws, actors, paths, whiten_alone, whiten_pair), None
+        return design + weight * design_at(laws, actors, paths, whiten_alone, whiten_pair), None
 
     n = laws.alone.mean.size + laws.pair.mean.size
-    return jax.lax.scan(add, jnp.zeros((*paths.rates.shape, n), FAST), (fractions, weights))[0]
+    return jax.lax.scan(add, jnp.zeros((*paths.rates.shape, n), dtype), (fractions, weights))[0]
 
 
-def _design_at(
+def design_at(
     laws: Laws,
     actors: Actor,
     paths: Paths,
@@ -192,7 +208,8 @@ def basis_rows(
     inputs = jax.vmap(coordinates.inputs)(*actors)  # (B, *k, I)
     B, Q = inputs.shape[0], function.out_size
     flat = inputs.reshape(-1, inputs.shape[-1])
-    basis = function.kernel(flat, function.inducing_inputs) @ whiten
+    Z = function.inducing_inputs.astype(flat.dtype)
+    basis = function.kernel(flat, Z) @ whiten.astype(flat.dtype)
     basis = basis.reshape(B, -1, basis.shape[-1])  # (B, k, M)
 
     def meaning(*actors: Actor) -> Float[Array, "R k Q"]:
@@ -200,7 +217,7 @@ def basis_rows(
         linear = jax.jacfwd(lambda outputs: coordinates.rates(outputs, *actors))(zero)
         return linear.reshape(linear.shape[0], basis.shape[1], Q)
 
-    weights = jax.lax.stop_gradient(jax.vmap(meaning)(*actors))  # (B, R, k, Q)
+    weights = jax.vmap(meaning)(*actors)  # (B, R, k, Q)
     # Sums over k written out: as a batched matrix product they would take far longer on a CPU.
     rows = jnp.sum(weights[..., None] * basis[:, None, :, None, :], axis=2)  # (B, R, Q, M)
     return rows.reshape(B, rows.shape[1], Q * basis.shape[-1])
@@ -211,4 +228,4 @@ def whitener(function: SparseGP) -> Float[Array, "M M"]:
     Z = function.inducing_inputs.astype(EXACT)
     factor = safe_cholesky(function.kernel(Z, Z))
     identity = jnp.eye(Z.shape[0], dtype=EXACT)
-    return solve_lower(factor, identity).T.astype(FAST)
+    return solve_lower(factor, identity).T

@@ -16,10 +16,13 @@ from comotion.model import Model
 
 
 class Paths(eqx.Module):
-    """All objects over many intervals: where they start and end, and their mean rates."""
+    """All objects over many intervals: where they start and end, and their mean rates.
+
+    `after` is None where rates are those of a moment.
+    """
 
     actors: Actor  # leaves have axes (interval, object, entry)
-    after: Float[Array, "F A D"]
+    after: Float[Array, "F A D"] | None
     rates: Float[Array, "F A R"]
     known: Bool[Array, "F A"]
     neighbours: Bool[Array, "F A A"]
@@ -27,6 +30,25 @@ class Paths(eqx.Module):
     def at(self, rows: Int[np.ndarray, " f"]) -> "Paths":
         """Some of the intervals."""
         return jax.tree.map(lambda leaf: leaf[rows], self)
+
+
+def given_paths(
+    states: Float[Array, "F A D"],
+    rates: Float[Array, "F A R"],
+    properties: Float[Array, "F A C"] | None = None,
+    neighbours: Bool[Array, "A A"] | None = None,
+) -> Paths:
+    """Rates that are known beside the states, moment by moment, whatever lies between these.
+
+    `neighbours` says who may hear whom; by default everyone hears all others.
+    """
+    F, A, _ = states.shape
+    nothing = jnp.zeros((F, A, 0), states.dtype)
+    actors = Actor(states, nothing if properties is None else properties, nothing)
+    known = jnp.all(jnp.isfinite(states), axis=-1) & jnp.all(jnp.isfinite(rates), axis=-1)
+    heard = ~jnp.eye(A, dtype=bool) if neighbours is None else neighbours
+    others = jnp.broadcast_to(heard[None], (F, A, A))
+    return Paths(jax.tree.map(jnp.nan_to_num, actors), None, jnp.nan_to_num(rates), known, others)
 
 
 def observed_paths(model: Model, windows: Window, *, properties_known: bool, key: Key) -> Paths:

@@ -9,7 +9,7 @@ import numpy as np
 
 from comotion._types import FAST, Key
 from comotion.data.windows import Window
-from comotion.dynamics import InteractingDynamics, Sum
+from comotion.dynamics import AbstractDynamics, InteractingDynamics, Sum
 from comotion.functions import SparseGP
 from comotion.initialise.lengthscales import choose_by_evidence
 from comotion.initialise.linear_rates import CHUNK, Laws, regress
@@ -34,18 +34,18 @@ def rates_are_linear(model: Model) -> bool:
 
 def with_regression(model: Model, shown: Shown, *, key: Key) -> Model:
     """Kernels by the evidence of some of the rates, q(U) by all of them."""
-    laws, paths = laws_of(model), some_paths(shown.paths, key=key)
+    laws, paths = laws_of(model.dynamics), some_paths(shown.paths, key=key)
     if laws.alone.mean.size + laws.pair.mean.size == 0:
         return model
     few = paths.at(np.arange(min(_frames_for_evidence(laws, paths), paths.known.shape[0])))
     step = model.integrator.step(_frame_length(shown.smooth.windows))
-    alone, pair = regress(choose_by_evidence(laws, few, step), paths)
+    chosen, _ = choose_by_evidence(laws, few, step)
+    alone, pair = regress(chosen, paths)
     return eqx.tree_at(lambda m: (m.dynamics.alone, m.dynamics.pair), model, (alone, pair))
 
 
-def laws_of(model: Model) -> Laws:
-    """Of a model whose rates are linear."""
-    dynamics = model.dynamics
+def laws_of(dynamics: AbstractDynamics) -> Laws:
+    """Where rates are linear."""
     assert isinstance(dynamics, InteractingDynamics)
     assert isinstance(dynamics.alone, SparseGP)
     assert isinstance(dynamics.pair, SparseGP)

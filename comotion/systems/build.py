@@ -53,7 +53,7 @@ def build(config: SystemConfig, shape: DataShape, *, key: Key) -> Model:
     return Model(
         encoder=_encoder(config, shape, layout, key=key_encoder),
         property_encoder=_property_encoder(config, layout, observed, key=key_properties),
-        dynamics=_dynamics(config, layout, shape.objects, key=key_dynamics),
+        dynamics=build_dynamics(config, layout, shape.objects, key=key_dynamics),
         integrator=_integrator(config),
         process_noise=_process_noise(config, layout),
         observation=_observation(config, layout, observed, key=key_decoder),
@@ -61,7 +61,10 @@ def build(config: SystemConfig, shape: DataShape, *, key: Key) -> Model:
     )
 
 
-def _dynamics(config: SystemConfig, layout: Layout, objects: int, *, key: Key) -> AbstractDynamics:
+def build_dynamics(
+    config: SystemConfig, layout: Layout, objects: int, *, key: Key
+) -> AbstractDynamics:
+    """The law alone, for states of this layout."""
     if config.who == "joint":
         return JointDynamics(
             function=_joint_function(config, layout, objects, key=key),

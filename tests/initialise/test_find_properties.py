@@ -156,6 +156,6 @@ def test_the_encoder_comes_closer_to_what_was_found_and_the_regression_stays(unt
 
 def test_functions_start_from_a_regression_once_properties_are_found(charges, untaught):
     prepared = (untaught[0], prepare(charges, planned(1), key=KEY)[0])
-    without, with_found = (laws_of(fitted.model) for fitted in prepared)
+    without, with_found = (laws_of(fitted.model.dynamics) for fitted in prepared)
     assert not np.any(without.pair.mean)
     assert np.any(with_found.pair.mean)

@@ -29,7 +29,7 @@ def cold_start(data, **parts):
     fitted, dataset = prepare(data, config, key=jax.random.key(0))
     model, key = fitted.model, jax.random.key(1)
     paths = observed_paths(model, dataset.windows, properties_known=True, key=key)
-    return laws_of(model), some_paths(paths, key=key)
+    return laws_of(model.dynamics), some_paths(paths, key=key)
 
 
 COORDINATES = [("raw", "relative"), ("mirror", "radial"), ("axis", "central")]
@@ -100,7 +100,7 @@ def test_evidence_and_posterior_equal_dense_bayesian_regression(problem):
 @pytest.mark.parametrize("problem", [("mirror", "radial")], indirect=True, ids="-".join)
 def test_climbing_raises_the_evidence(problem):
     laws, paths = problem
-    better = lengthscales.choose_by_evidence(laws, paths, step=0.05)
+    better, _ = lengthscales.choose_by_evidence(laws, paths, step=0.05)
     assert linear_rates.log_evidence(better, paths) > linear_rates.log_evidence(laws, paths)
 
 
@@ -133,6 +133,22 @@ def test_chance_does_not_decide_what_f_b_depends_on():
     regressed = dataclasses.replace(recipe("short", system("comotion")), pretrain=0)
     config = run_config("comotion", regressed, 11, {"alone": "mirror", "contacts": "off"})
     key = jax.random.split(jax.random.key(11))[0]
-    laws = laws_of(prepare(data, config, key=key)[0].model)
+    laws = laws_of(prepare(data, config, key=key)[0].model.dynamics)
     *_, tangential = np.asarray(laws.pair.kernel.lengthscales())
     assert 1.5 < tangential < 6.0
+
+
+def test_marginal_posteriors_have_the_variances_of_all_unknowns_together(problem):
+    laws, _ = problem
+    n = laws.alone.mean.size + laws.pair.mean.size
+    factor = np.random.default_rng(0).normal(size=(n, 2 * n))
+    precision = jnp.asarray(factor @ factor.T / n)
+    mean = jnp.zeros(n)
+    wide = linear_rates.with_posterior(laws, mean, precision, marginal=True)
+    narrow = linear_rates.with_posterior(laws, mean, precision, marginal=False)
+    for functions, variances in (
+        (wide, np.diag(np.linalg.inv(precision))),
+        (narrow, 1 / np.diag(precision)),
+    ):
+        found = [jnp.diagonal(f.covariance.dense(), axis1=1, axis2=2).ravel() for f in functions]
+        np.testing.assert_allclose(np.concatenate(found), variances, rtol=1e-5)
