@@ -20,7 +20,7 @@ from comotion.scoring.references import AbstractReference, last_state
 from comotion.scoring.rolling import Origins, Protocol
 from comotion.scoring.tracks import (
     KalmanTracks,
-    Units,
+    TrackUnits,
     at_origins,
     pieces,
     rms_speed,
@@ -40,7 +40,7 @@ class AbstractKalman(AbstractReference):
     """A filter; a subclass says what white noise drives and whether velocities decay."""
 
     parameters: Parameters
-    units: Units
+    units: TrackUnits
     speed: float
     log_likelihood: float  # per measurement, in the data's units
 

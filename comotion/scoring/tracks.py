@@ -26,18 +26,18 @@ class KalmanTracks(NamedTuple):
     which: Int[Array, "F n"]
 
 
-class Units(NamedTuple):
+class TrackUnits(NamedTuple):
     """The median distance and the median time between neighbouring frames."""
 
     length: float
     time: float
 
 
-def units_of(data: Trajectories) -> Units:
+def units_of(data: Trajectories) -> TrackUnits:
     steps = np.linalg.norm(np.diff(data.values[..., : data.spatial or None], axis=1), axis=-1)
     length, time = float(np.nanmedian(steps)), float(np.nanmedian(np.diff(data.times, axis=1)))
     # Where most objects rest most of the time, the mean step is still a scale.
-    return Units(length or float(np.nanmean(steps)) or 1.0, time)
+    return TrackUnits(length or float(np.nanmean(steps)) or 1.0, time)
 
 
 def rms_speed(tracks: KalmanTracks) -> float:
@@ -48,7 +48,7 @@ def rms_speed(tracks: KalmanTracks) -> float:
     return float(np.sqrt(((change / elapsed) ** 2).mean())) if both.any() else 1.0
 
 
-def pieces(data: Trajectories, units: Units) -> KalmanTracks:
+def pieces(data: Trajectories, units: TrackUnits) -> KalmanTracks:
     """Every object from its entry to its exit, cut into pieces of at most `PIECE` frames.
 
     Of very many pieces some are taken, evenly over the data.
@@ -66,7 +66,9 @@ def pieces(data: Trajectories, units: Units) -> KalmanTracks:
     return _tracks(values, times, axes, data.velocities_observed, units)
 
 
-def at_origins(origins: Origins, start: Float[np.ndarray, "R d"], units: Units) -> KalmanTracks:
+def at_origins(
+    origins: Origins, start: Float[np.ndarray, "R d"], units: TrackUnits
+) -> KalmanTracks:
     """The frames seen, relative to `start`, then frames to forecast without a measurement."""
     d = len(origins.coordinates)
     hidden = np.full((*origins.future.shape[:2], origins.past.shape[-1]), np.nan)
@@ -98,7 +100,7 @@ def _tracks(
     times: Float[np.ndarray, "R F"],
     axes: int,
     velocities: bool,
-    units: Units,
+    units: TrackUnits,
 ) -> KalmanTracks:
     measured = [values[..., :axes] / units.length]
     if velocities:
