@@ -30,6 +30,7 @@ from comotion.predict import FittedModel, checkpoint
 from comotion.train.fit import prepare, run_config
 
 MOST_SECONDS = 60
+"""For one file."""
 # fmt: off
 TOKENS = (
     "nan", "inf", "-inf", "1e400", "-1e400", "1e308", "1e12", "0", "-0", "1e-320", "NA",
