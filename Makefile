@@ -33,5 +33,9 @@ package: .venv/.installed ## build, check and install the package into an empty 
 soak: .venv/.installed ## hours of accidents, see docs/reliability.md; goes on where it was stopped
 	$(BIN)/python benchmarks/soak.py
 
+sbom: .venv/.base ## what a release is made of, as CycloneDX
+	mkdir -p dist
+	$(BIN)/python release/sbom.py > dist/comotion.cdx.json
+
 clean:
 	rm -rf .venv runs build dist

@@ -34,7 +34,7 @@ class Campaign(NamedTuple):
 
 
 CAMPAIGNS = {
-    "tables": Campaign(soak_files.tables, 50_000, 2_500, "damaged tables, seven kinds of files"),
+    "tables": Campaign(soak_files.tables, 50_000, 2_500, "damaged tables, eight shapes of files"),
     "models": Campaign(soak_files.models, 2_000, 250, "damaged model files, half of them sealed"),
     "foreign": Campaign(soak_files.foreign, 100, 25, "damaged NetCDF files without a seal"),
     "kills": Campaign(soak_runs.kills, 25, 5, "fits, each killed four times and resumed"),

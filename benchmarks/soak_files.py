@@ -30,6 +30,7 @@ from comotion.predict import FittedModel, checkpoint
 from comotion.train.fit import prepare, run_config
 
 MOST_SECONDS = 60
+"""For one file."""
 # fmt: off
 TOKENS = (
     "nan", "inf", "-inf", "1e400", "-1e400", "1e308", "1e12", "0", "-0", "1e-320", "NA",
@@ -46,14 +47,16 @@ class TooLongError(BaseException):
 
 
 @contextlib.contextmanager
-def judged(found: Faults, faults: list[str], name: str) -> Iterator[None]:
+def judged(
+    found: Faults, faults: list[str], name: str, seconds: int = MOST_SECONDS
+) -> Iterator[None]:
     """Counts how it ended; what is neither an answer nor a sentence is a fault, with its place."""
 
     def stop(*_: object) -> None:
         raise TooLongError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(MOST_SECONDS)
+    signal.alarm(seconds)
     try:
         with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
@@ -66,7 +69,7 @@ def judged(found: Faults, faults: list[str], name: str) -> Iterator[None]:
             faults.append(f"{name}: no sentence: {error!r}")
     except TooLongError:
         found["hangs"] += 1
-        faults.append(f"{name}: longer than {MOST_SECONDS} s")
+        faults.append(f"{name}: longer than {seconds} s")
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         found["tracebacks"] += 1

@@ -205,7 +205,7 @@ def degenerate(seeds: range) -> dict[str, Any]:
     recipe = Recipe(name="few", stages=(Stage(4, 3, 1e-2),), windows=4, clip=1.0)
     for seed in seeds:
         name, data = _odd_data(seed)
-        with judged(found, faults, f"{name} of seed {seed}"):
+        with judged(found, faults, f"{name} of seed {seed}", seconds=1200):  # compiling included
             try:
                 fitted = fit(data(), recipe=recipe, hold_out=0.0, progress=False, **TINY)
                 with warnings.catch_warnings(record=True) as told:

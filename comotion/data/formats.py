@@ -118,12 +118,14 @@ def read_parquet(path: Path) -> DataTable:
     arrow = pyarrow_for_parquet()
     try:
         content = arrow.parquet.read_table(path, page_checksum_verification=True)
-    except (arrow.ArrowException, OSError, MemoryError) as error:
+        return frames.as_table(content, path.name)
+    except BadInput:
+        raise
+    except Exception as error:  # names that are no text come to light only when they are used
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(
             f"{path.name} cannot be read as Parquet ({reason}): check or make it again."
         ) from None
-    return frames.as_table(content, path.name)
 
 
 def read_arrays(path: Path) -> np.ndarray | dict[str, np.ndarray]:

@@ -24,6 +24,7 @@ from comotion.predict.draws import draw_chunks
 from comotion.predict.fitted import FittedModel
 from comotion.predict.forecast import Forecast, indexed
 from comotion.predict.origin import CANDIDATES, MOVES, Search
+from comotion.predict.room import check_size
 from comotion.predict.schema import Draws, forecast_dataset
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
 from comotion.predict.times import TimePlan, plan_forecast
@@ -74,6 +75,7 @@ def make_forecast(
     excerpts, search = fitted.excerpts(seen), _search(fitted, settings)
     shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
     precision = fitted.scaling.precision
+    check_size(shape, precision)
     trajectories, observations = np.empty(shape, precision), np.empty(shape, precision)
     before, missed, lost, key = 0, 0, 0, key_for("forecast", settings.seed)
     for done, drawn in draw_chunks(

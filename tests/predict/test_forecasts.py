@@ -1,5 +1,6 @@
 """Forecasts of a fitted model: what they hold, and what they may know."""
 
+import time
 from dataclasses import replace
 
 import equinox as eqx
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from comotion._types import FAST
+from comotion.backend import memory
 from comotion.backend.devices import on_one
 from comotion.data import BadInput, Trajectories
 from comotion.train.calibrate import with_noise
@@ -235,3 +237,18 @@ def test_draws_that_leave_all_numbers_are_told(fitted, make_walks):
     lost = replace(fitted, model=replace(fitted.model, dynamics=wild))
     with pytest.warns(UserWarning, match="2 of 2 draws grew beyond all numbers"):
         lost.predict(make_walks(), draws=2)
+
+
+def test_a_forecast_that_memory_does_not_hold_is_refused_before_it_is_made(
+    fitted, make_walks, monkeypatch
+):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1e5)
+    with pytest.raises(BadInput, match=r"a forecast of 5000 draws .* takes 9\.6 MB of memory and"):
+        fitted.predict(make_walks(), draws=5000)
+
+
+def test_sizes_beyond_all_memory_are_told_at_once(fitted, make_walks):
+    begun = time.monotonic()
+    with pytest.raises(BadInput, match="ask for fewer draws or times"):
+        fitted.predict(make_walks(), draws=10**9)
+    assert time.monotonic() - begun < 5
