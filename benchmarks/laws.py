@@ -107,6 +107,7 @@ def force_error(fitted: cm.FittedModel, x: np.ndarray, length: float, force: flo
     law = AGENT_SCENES["swarm"].law
     truth = -r * np.asarray(law.gap[0, 0](jnp.asarray(r))) / x.shape[2]
     pair = fitted.model.dynamics.functions()["f_b"]
+    assert isinstance(pair, SparseGP)
     mean, covariance = pair.posterior(jnp.asarray(r / length)[:, None])
     sd = np.sqrt(np.diagonal(np.asarray(covariance)[0])) * force
     error = np.asarray(mean)[:, 0] * force - truth
@@ -132,7 +133,7 @@ def forecast_scores(
     held = scores["model"].by_lead("coverage_90")
     return {
         **{
-            f"CRPS, {title}": short(np.mean(each.by_lead("crps"))) for title, each in scores.items()
+            f"CRPS, {title}": short(float(np.mean(each.by_lead("crps")))) for title, each in scores.items()
         },
         "coverage_90 first, middle, last": [short(held[h]) for h in (0, len(held) // 2, -1)],
     }
@@ -158,7 +159,7 @@ def calibration(laws: int) -> None:
     row["p-value of uniform ranks, by distance"] = [
         short(kstest(column, "uniform").pvalue) for column in shares.T
     ]
-    row["90 % band holds"] = short(np.mean(np.abs(shares - 0.5) < 0.45))
+    row["90 % band holds"] = short(float(np.mean(np.abs(shares - 0.5) < 0.45)))
     append("laws", row | {"seconds": round(time.perf_counter() - started, 1)})
 
 
@@ -174,6 +175,7 @@ def prior_dynamics() -> InteractingDynamics:
     )
     dynamics = build_dynamics(config, Layout(2), OBJECTS, key=jax.random.key(0))
     assert isinstance(dynamics, InteractingDynamics)
+    assert isinstance(dynamics.pair, SparseGP)
     places = jnp.linspace(0.0, REACH, INDUCING, dtype=FAST)[:, None]
     pair = replace(
         dynamics.pair,

@@ -27,7 +27,7 @@ FAULTS = ("tracebacks", "hangs", "wrong loads", "no sentence", "lost", "doubled"
 
 class Campaign(NamedTuple):
     work: Callable[[range], dict[str, Any]]
-    count: int
+    seeds: int
     together: int
     """seeds of one row"""
     what: str
@@ -61,8 +61,8 @@ def main() -> int:
 
 def soak(name: str, campaign: Campaign, count: int | None, rows: RunRows) -> None:
     done = rows.ids()
-    for first in range(0, count or campaign.count, campaign.together):
-        seeds = range(first, min(first + campaign.together, count or campaign.count))
+    for first in range(0, count or campaign.seeds, campaign.together):
+        seeds = range(first, min(first + campaign.together, count or campaign.seeds))
         id_ = f"{name} {seeds.start}-{seeds.stop}"
         if id_ in done:
             continue

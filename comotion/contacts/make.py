@@ -140,9 +140,9 @@ def _spheres(walls: list[Sphere], d: int) -> SphereLaw:
 
 
 def _uncertain(mean: Float[np.ndarray, "W n"], covariance: Float[np.ndarray, "W n n"]) -> Gaussian:
-    given = jnp.asarray(~covariance.any(axis=(1, 2), keepdims=True))
+    given = ~covariance.any(axis=(1, 2), keepdims=True)
     law = gaussian(mean, np.where(given, np.eye(mean.shape[1]), covariance))
-    return Gaussian(law.mean, jnp.where(given, 0.0, law.factor))
+    return Gaussian(law.mean, jnp.where(jnp.asarray(given), 0.0, law.factor))
 
 
 def _or_none(covariance: np.ndarray | None, n: int) -> np.ndarray:
