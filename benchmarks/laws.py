@@ -24,6 +24,9 @@ from comotion.coordinates.layout import Layout
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import to_dataset
 from comotion.dynamics import InteractingDynamics, Scene
+from comotion.functions import SparseGP
+from comotion.functions.sparse_gp import Full
+from comotion.gp.kernels import AbstractRadial
 from comotion.initialise.linear_rates import with_posterior
 from comotion.initialise.regression import laws_of
 from comotion.initialise.shooting import Shots, shoot
@@ -112,8 +115,8 @@ def force_error(fitted: cm.FittedModel, x: np.ndarray, length: float, force: flo
     sd = np.sqrt(np.diagonal(np.asarray(covariance)[0])) * force
     error = np.asarray(mean)[:, 0] * force - truth
     return {
-        "L2 error of f_b": short(np.sqrt(np.mean(error**2) / np.mean(truth**2))),
-        "95 % band holds": short(np.mean(np.abs(error) <= BAND_95 * sd)),
+        "L2 error of f_b": short(float(np.sqrt(np.mean(error**2) / np.mean(truth**2)))),
+        "95 % band holds": short(float(np.mean(np.abs(error) <= BAND_95 * sd))),
     }
 
 
@@ -133,7 +136,8 @@ def forecast_scores(
     held = scores["model"].by_lead("coverage_90")
     return {
         **{
-            f"CRPS, {title}": short(float(np.mean(each.by_lead("crps")))) for title, each in scores.items()
+            f"CRPS, {title}": short(float(np.mean(each.by_lead("crps"))))
+            for title, each in scores.items()
         },
         "coverage_90 first, middle, last": [short(held[h]) for h in (0, len(held) // 2, -1)],
     }
@@ -180,8 +184,9 @@ def prior_dynamics() -> InteractingDynamics:
     pair = replace(
         dynamics.pair,
         inducing_inputs=places,
-        covariance=type(dynamics.pair.covariance)(jnp.zeros((1, INDUCING, INDUCING), FAST)),
+        covariance=Full(jnp.zeros((1, INDUCING, INDUCING), FAST)),
     )
+    assert isinstance(pair.kernel, AbstractRadial)
     by = jnp.exp(-pair.kernel.log_lengthscales) * LENGTHSCALE
     return replace(dynamics, pair=replace(pair, kernel=pair.kernel.stretched(by)))
 

@@ -94,13 +94,13 @@ def full_disk(seeds: range) -> dict[str, Any]:
         _fit(folder / "whole")
         for at in seeds:
             out = folder / f"full{at}"
-            try:
-                with _failing(folder, at) as failed:
+            with _failing(folder, at) as failed:
+                try:
                     _fit(out)
-            except (BadInput, OSError) as error:
-                found["said"] += 1
-                if not str(error):
-                    faults.append(f"write {at}: nothing said")
+                except (BadInput, OSError) as error:
+                    found["said"] += 1
+                    if not str(error):
+                        faults.append(f"write {at}: nothing said")
             if not failed():
                 break
             found["full"] += 1
@@ -127,7 +127,7 @@ def _failing(folder: Path, at: int) -> Iterator[Callable[[], bool]]:
             nonlocal count
             if writes(*words, **named):
                 count += 1
-                if count == at:
+                if count == at + 1:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(words[0]))
             return real(*words, **named)
 
@@ -149,7 +149,7 @@ def _failing(folder: Path, at: int) -> Iterator[Callable[[], bool]]:
         mock.patch.object(os, "mkdir", counted(os.mkdir, ours)),
         mock.patch.object(os, "fsync", counted(os.fsync, always)),
     ):
-        yield lambda: count >= at
+        yield lambda: count > at
 
 
 def _not_whole(run: Path) -> list[str]:
