@@ -3,7 +3,7 @@
     COMOTION_DATA=folder python benchmarks/explorables.py [balls charges hexbugs]
 
 Each is fitted with seed 0 (kept in runs/explorables and taken from there the next time) and shown
-on recordings it has not seen. The folder of data holds hexbugs.csv (frame, id, x, y in cm, 50
+on recordings it was not trained on. The folder of data holds hexbugs.csv (frame, id, x, y in cm, 50
 frames a second).
 """
 

@@ -2,7 +2,8 @@
 
     python benchmarks/explorer.py            # a minute; prints the rows and keeps them
 
-An object is dragged for some seconds without pause; an answer is a whole set of futures. Laws are
+An object is dragged for some seconds without pause; an answer is a set of futures, of as many draws
+as the page follows in time (`draws_of_an_answer`). Laws are
 draws from a prior with the sizes of the default system: what they cost does not depend on what
 they say.
 """
@@ -57,19 +58,21 @@ def measure(page: Page, file: Path) -> dict[str, float]:
     x, y = box["x"] + x, box["y"] + y
     page.mouse.move(x, y)
     page.mouse.down()
-    count = "Number(document.documentElement.dataset.alt ?? 0)"
+    count = "['alt', 'altDraws'].map((name) => Number(document.documentElement.dataset[name] ?? 0))"
     page.mouse.move(x + 5, y)
     page.wait_for_timeout(1500)  # compiled by now
     before, begin, step = page.evaluate(count), time.perf_counter(), 0
     while time.perf_counter() - begin < SECONDS:
         step += 1
         page.mouse.move(x + 40 * np.sin(step / 9), y + 40 * np.cos(step / 9))
-    answers = (page.evaluate(count) - before) / (time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    answers, draws = (after - was for after, was in zip(page.evaluate(count), before, strict=True))
     page.mouse.up()
     return {
         "first_picture_seconds": round(painted / 1000, 2),
         "first_futures_seconds": round(futures, 2),
-        "answers_per_second": round(answers, 1),
+        "answers_per_second": round(answers / seconds, 1),
+        "draws_of_an_answer": round(draws / max(answers, 1), 1),
     }
 
 
