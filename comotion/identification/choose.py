@@ -3,12 +3,15 @@
 import dataclasses
 import time
 from collections.abc import Callable
+from threading import Event
 from typing import Any, Literal
 
+from comotion.contacts import ContactLaw
 from comotion.data import Trajectories, read
 from comotion.errors import BadInput
 from comotion.identification.structures import BILLIARD, CONTACTS, NULL, Structure, beside, rounds
 from comotion.identification.verdict import STOPPED, Identification, Trial, gain_over
+from comotion.initialise import unless_it_leaks
 from comotion.initialise.find_contacts import find_contacts
 from comotion.initialise.tracks import tracks_of
 from comotion.scoring import Evaluation
@@ -16,6 +19,7 @@ from comotion.scoring.at_origins import REFERENCES, evaluate_at, forecast_at
 from comotion.scoring.rolling import Origins, Protocol, roll
 from comotion.systems import MOTION, system
 from comotion.train import fit
+from comotion.train.interruptible import interruptible
 from comotion.train.plan import plan
 from comotion.train.recipe import now
 
@@ -75,13 +79,13 @@ def identify(
     until = float("inf") if time_limit is None else time.monotonic() + time_limit
     run = _Run(train, held_out, origins, protocol, effort, seed, say)
     best = run.trial(NULL, None)
-    trials, skipped, stopped = [best], {}, False
-    objects = train.values.shape[2]
-    found = find_contacts(tracks_of(train))
-    if found.law is None:
-        skipped[CONTACTS.name] = found.reason
-    straight = found.law is not None and found.law.only
-    for structures in rounds(objects, contacts=found.law is not None, straight=straight):
+    trials, skipped, objects = [best], {}, train.values.shape[2]
+    law, reason = _contacts(train)
+    stopped = reason == STOPPED
+    if law is None:
+        skipped[CONTACTS.name] = reason
+    straight = law is not None and law.only
+    for structures in rounds(objects, contacts=law is not None, straight=straight):
         tried = []
         for addition in structures:
             structure = beside(best.structure, addition, objects)
@@ -104,6 +108,15 @@ def identify(
     return Identification(tuple(trials), best, skipped)
 
 
+def _contacts(train: Trajectories) -> tuple[ContactLaw | None, str]:
+    """A law of contact that keeps objects in the scene, or why there is none."""
+    try:
+        found = interruptible(lambda: unless_it_leaks(find_contacts(tracks_of(train))), Event())
+    except KeyboardInterrupt:
+        return None, STOPPED
+    return found.law, found.reason
+
+
 class _Run:
     """What all trials share."""
 
@@ -121,6 +134,10 @@ class _Run:
         self.protocol, self.effort, self.seed, self.say = protocol, effort, seed, say
 
     def trial(self, structure: Structure, before: Evaluation | None) -> Trial:
+        """Ctrl-C is heard at any moment, also while forecasts are made and scored."""
+        return interruptible(lambda: self._trial(structure, before), Event())
+
+    def _trial(self, structure: Structure, before: Evaluation | None) -> Trial:
         self.say(f"trying: {structure.name} ({structure.claim})")
         parts = dict(structure.parts)
         if structure.system == MOTION:

@@ -9,6 +9,7 @@ from comotion.initialise.components import with_components
 from comotion.initialise.contact_start import (
     look_for_contacts,
     nothing_else_acts,
+    unless_it_leaks,
     with_contact_law,
     with_contacts_beside_forces,
     with_walls,
@@ -23,7 +24,13 @@ from comotion.initialise.shooting import can_shoot, with_shooting
 from comotion.initialise.shown import look_at
 from comotion.model import Model
 
-__all__ = ["initialise", "look_for_contacts", "nothing_else_acts", "with_walls"]
+__all__ = [
+    "initialise",
+    "look_for_contacts",
+    "nothing_else_acts",
+    "unless_it_leaks",
+    "with_walls",
+]
 
 
 def initialise(

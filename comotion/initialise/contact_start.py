@@ -47,11 +47,13 @@ def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | N
     finding = find_contacts(tracks_of_windows(dataset, model.dynamics.layout.spatial))
     if wish == "hard":
         return dataclasses.replace(finding, required=True)
-    return _refused(finding) if finding.out > MOST_OUT else finding
+    return unless_it_leaks(finding)
 
 
-def _refused(finding: Finding) -> Finding:
-    """A law that forecasts leave the scene under is worse than a smooth one."""
+def unless_it_leaks(finding: Finding) -> Finding:
+    """A law that forecasts leave the scene under is worse than a smooth one: it is refused."""
+    if finding.out <= MOST_OUT:
+        return finding
     reason = f"the walls found would let {finding.out:.0%} of the flights out that stay inside"
     return dataclasses.replace(finding, law=None, reason=reason)
 

@@ -1,5 +1,9 @@
 """Which laws the data show: what is tried, what is kept, what is said."""
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
@@ -15,6 +19,7 @@ from comotion.identification.structures import (
     beside,
     rounds,
 )
+from comotion.train.interruptible import is_work_left_behind
 
 
 @pytest.fixture(scope="module")
@@ -103,25 +108,33 @@ def test_too_few_data_to_hold_any_out_are_refused():
         cm.identify(few)
 
 
-def test_ctrl_c_ends_the_search_and_keeps_the_best_so_far(monkeypatch, capsys, tmp_path):
-    real, calls = choose.fit, []
+def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch, capsys, tmp_path):
+    real, pressed = choose.fit, []
 
-    def stopped_later(*data, **options):
+    def deaf_later(*data, **options):
         assert options["on_interrupt"] == "raise"
-        calls.append(options)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
+        if pressed:
+            os.kill(os.getpid(), signal.SIGINT)
+            pressed.append(time.monotonic())
+            time.sleep(6)
+        pressed.append(0.0)
         return real(*data, **options)
 
-    monkeypatch.setattr(choose, "fit", stopped_later)
+    monkeypatch.setattr(choose, "fit", deaf_later)
     monkeypatch.setitem(choose.STEPS, "quick", 2)
     data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
-    model = cm.fit(data, out=tmp_path / "run")
-    assert len(calls) == 2
+    hearing = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        model = cm.fit(data, out=tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGINT, hearing)
+    assert time.monotonic() - pressed[1] < 5.5
     told = capsys.readouterr()
     assert "not tried: f_s of speed (stopped by Ctrl-C)" in told.out
     assert "trying: no law" in told.err
     assert repr(cm.load(tmp_path / "run")) == repr(model)
+    while is_work_left_behind():
+        time.sleep(0.1)
 
 
 def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):
