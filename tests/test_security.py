@@ -49,7 +49,8 @@ small = {"hidden_alone": 4, "hidden_pair": 4}
 config = run_config("I-NODE-S", Recipe(stages=(Stage(3, 2, 1e-2),)), 0, small)
 shape = data_shape(data)
 sizes = eqx.filter_eval_shape(build, config.system, shape, key=jax.random.key(0))
-model = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), sizes)
+numbers, rest = eqx.partition(sizes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+model = eqx.combine(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), numbers), rest)
 FittedModel(model, identity_scaling(2, 0), summarise(data), shape, config).save(
     place / "model.safetensors"
 )

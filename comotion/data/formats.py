@@ -131,8 +131,9 @@ def read_parquet(path: Path) -> DataTable:
 def read_arrays(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     """What a .npy or .npz file holds; stored Python objects are refused, they could run code."""
     try:
-        content = np.load(path, allow_pickle=False)
-        return content if isinstance(content, np.ndarray) else {k: content[k] for k in content}
+        with path.open("rb") as file:  # NumPy leaves a damaged one open
+            content = np.load(file, allow_pickle=False)
+            return content if isinstance(content, np.ndarray) else {k: content[k] for k in content}
     except Exception as error:  # whatever bytes that mean nothing make of the reader
         if "allow_pickle" in str(error):
             raise BadInput(
@@ -162,8 +163,9 @@ def _written(column: np.ndarray) -> Iterable[Any]:
 
 
 def write_parquet(table: DataTable, path: Path) -> None:
+    arrow = pyarrow_for_parquet()
     content = frames.as_frame(table, "pyarrow")
-    pyarrow_for_parquet().parquet.write_table(content, path, write_page_checksum=True)
+    arrow.parquet.write_table(content, path, write_page_checksum=True)
 
 
 def pyarrow_for_parquet() -> Any:

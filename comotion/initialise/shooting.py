@@ -65,7 +65,7 @@ def can_shoot(model: Model) -> bool:
     return plain and isinstance(model.integrator, FixedSteps) and model.dynamics.order == 2
 
 
-class Fit(eqx.Module):
+class Iterate(eqx.Module):
     """Whitened inducing values of f_s and f_b, outputs first, and the state of each window."""
 
     weights: Float[Array, " w"]
@@ -75,7 +75,7 @@ class Fit(eqx.Module):
 class Shot(eqx.Module):
     """Where the steps ended."""
 
-    fit: Fit
+    fit: Iterate
     precision: Float[Array, "w w"]
     noise: Float[Array, " O"]
 
@@ -101,7 +101,7 @@ def shoot(laws: Laws, shots: Shots, steps: int, *, substeps: int = 1) -> Shot | 
     becomes worse. None if not even the start can be followed."""
     counts = jnp.sum(shots.windows.present, axis=(0, 1, 2)).astype(EXACT)
     means = [function.mean.T.reshape(-1) for function in (laws.alone, laws.pair)]
-    now = Fit(jnp.concatenate(means).astype(EXACT), shots.starts)
+    now = Iterate(jnp.concatenate(means).astype(EXACT), shots.starts)
     best, equations, lowest = now, None, jnp.inf
     for _ in range(steps + 1):
         seen = _equations(laws, shots.windows, now, substeps=substeps)
@@ -135,7 +135,7 @@ def _shots(shown: Shown, entries: int, *, key: Key) -> Shots:
 
 
 @partial(jax.jit, static_argnames="substeps")
-def _equations(laws: Laws, windows: Window, now: Fit, *, substeps: int) -> Equations:
+def _equations(laws: Laws, windows: Window, now: Iterate, *, substeps: int) -> Equations:
     whiten = whitener(laws.alone), whitener(laws.pair)
     scales = jnp.concatenate([unknown_scales(laws.alone), unknown_scales(laws.pair)])
 
@@ -226,13 +226,13 @@ def _properties(window: Window, count: int) -> Float[Array, "1 A C"]:
     return window.properties[None, :, :count].astype(EXACT)
 
 
-def _noise(seen: Equations, now: Fit, counts: Float[Array, " O"]) -> Float[Array, " O"]:
+def _noise(seen: Equations, now: Iterate, counts: Float[Array, " O"]) -> Float[Array, " O"]:
     """Variances; start states and weights took away as many degrees of freedom as there are."""
     taken = (now.starts.size + now.weights.size) / jnp.sum(counts)
     return (jnp.sum(seen.squares, axis=0) / counts + TINY) / jnp.maximum(1.0 - taken, LEAST_FREE)
 
 
-def _cost(seen: Equations, now: Fit, counts: Float[Array, " O"]) -> Float[Array, ""]:
+def _cost(seen: Equations, now: Iterate, counts: Float[Array, " O"]) -> Float[Array, ""]:
     """-2 log posterior where the noise is what it seems to be; NaN and too far are both no gain."""
     variances = jnp.sum(seen.squares, axis=0) / counts + TINY
     return jnp.sum(counts * jnp.log(variances)) + jnp.sum(now.weights**2)
@@ -260,8 +260,8 @@ def _system(
 
 
 @jax.jit
-def _moved(seen: Equations, now: Fit, noise: Float[Array, " O"]) -> Fit:
+def _moved(seen: Equations, now: Iterate, noise: Float[Array, " O"]) -> Iterate:
     precision, products, by_weights, alone = _system(seen, noise)
     step = jnp.linalg.solve(precision, products - now.weights)
     starts = alone - jnp.einsum("psw,w->ps", by_weights, step)
-    return Fit(now.weights + step, now.starts + starts.reshape(now.starts.shape))
+    return Iterate(now.weights + step, now.starts + starts.reshape(now.starts.shape))
