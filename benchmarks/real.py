@@ -72,18 +72,16 @@ def main(options: Options) -> None:
         task = TASKS[name]()
         origins = roll(task.test, task.protocol)
         scores: dict[str, LeadScores] = {}
-        for title, kind in REFERENCES.items():
+        for title, kind in REFERENCES.items() if options.references else ():
             if kind is ConstantTurn and len(origins.coordinates) != 2:
-                continue
-            if not options.references:
-                if title == STRAIGHT:
-                    line = kind.fit(task.train, task.protocol).forecast(origins)
-                    scores[title] = score_at(line, origins)
                 continue
             started = time.perf_counter()
             fitted = kind.fit(task.train, task.protocol)
             trained = time.perf_counter() - started
             judge(name, task.about, title, fitted.forecast(origins), origins, scores, trained)
+        if not options.references:  # a model's row is compared with the straight line all the same
+            line = ConstantVelocity.fit(task.train, task.protocol)
+            scores[STRAIGHT] = score_at(line.forecast(origins), origins)
         if options.model is not None:
             started = time.perf_counter()
             model = made(task, options.model, options)

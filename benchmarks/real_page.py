@@ -21,7 +21,12 @@ HEADS = (
 )
 INTRODUCTION = Path(__file__).with_suffix(".md")
 OURS = "comotion"
-BESIDE = ("constant velocity", "constant velocity, along and across", "Kalman filter")
+BESIDE = (
+    "constant velocity",
+    "constant velocity, along and across",
+    "Kalman filter",
+    "climatology",
+)
 GOALS = {"hexbugs": 0.42, "football": 0.90} | dict.fromkeys(
     ("eth", "hotel", "univ", "zara1", "zara2"), 0.98
 )
