@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 import tomli_w
 
-from comotion import disk, parts
+from comotion import parts
+from comotion.backend import disk
 from comotion.errors import BadInput
 
 RENAMED = {

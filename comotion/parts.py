@@ -1,8 +1,12 @@
-"""What a config may choose from: tables of parts by name, each filled by the room of its parts.
+"""Tables by name, filled by the rooms above: what a config may choose from, and what can be seen.
 
-The names stand here, so that a config can be checked before any room, and JAX with it, is there.
+The names of parts stand here, so that a config can be checked before any room, and JAX with it, is
+there. `report` and `scoring` stand above what they draw and score: for `model.explore(…)`,
+`forecast.plot()`, `forecast.score(…)` and `law.plot()` the package's root puts them in `VIEWS`,
+to be imported when something is to be seen.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -23,3 +27,6 @@ PAIR = PartTable(
 )
 ACCUMULATIONS = PartTable("sum", "nonlinear", "weighted")
 READINGS = PartTable("features", "local")
+
+VIEWS: dict[str, Callable[..., Any]] = {}
+"""Pictures, pages and scores of models, forecasts and laws, by the name of what makes them."""

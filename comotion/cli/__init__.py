@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from comotion import __version__, disk
+from comotion import __version__
+from comotion.backend import disk
 from comotion.errors import BadInput
 
 COMMANDS = {

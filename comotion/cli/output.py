@@ -32,7 +32,7 @@ def check_output(path: Path, endings: Sequence[str]) -> None:
 def keeping(path: Path, overwrite: bool) -> Iterator[None]:
     """What is written inside takes the place of a file of this name, which is kept under another
     one unless it is to be replaced. If writing fails, all is as before."""
-    from comotion.disk import free_name, told_aside
+    from comotion.backend.disk import free_name, told_aside
 
     if overwrite or not path.exists():
         yield

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from comotion.backend.disk import replacing
 from comotion.backend.memory import check_room, free_bytes
-from comotion.disk import replacing
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:

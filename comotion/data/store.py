@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from comotion.backend.disk import replacing
 from comotion.data import formats, tables
 from comotion.data.cells import DataTable
 from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units
-from comotion.disk import replacing
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from comotion import disk
+from comotion.backend import disk
 
 Row = dict[str, Any]
 

@@ -13,7 +13,7 @@ from jaxtyping import PyTree
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from comotion.disk import replacing
+from comotion.backend.disk import replacing
 from comotion.errors import BadInput
 
 FORMAT = 1

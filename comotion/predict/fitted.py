@@ -22,13 +22,13 @@ from comotion.data.units import UNKNOWN, with_unit
 from comotion.data.windows import Excerpt, first, to_dataset
 from comotion.dynamics import InteractingDynamics
 from comotion.model import Model
+from comotion.parts import VIEWS
 from comotion.predict.change import Change
 from comotion.predict.findings import Findings
 from comotion.predict.forecast import Forecast
 from comotion.predict.seen import Origin
 from comotion.predict.stretch import Stretch
 from comotion.systems import DataShape
-from comotion.views import VIEWS
 
 if TYPE_CHECKING:
     from comotion.predict.effect import Effect

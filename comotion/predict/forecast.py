@@ -16,7 +16,7 @@ from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units, counted, with_unit
 from comotion.errors import BadInput
-from comotion.views import VIEWS
+from comotion.parts import VIEWS
 
 if TYPE_CHECKING:
     import xarray as xr

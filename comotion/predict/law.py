@@ -8,10 +8,10 @@ import numpy as np
 
 from comotion.data.units import Units, with_unit
 from comotion.errors import BadInput
+from comotion.parts import VIEWS
 from comotion.predict.fields import fields, typical_speed
 from comotion.predict.fitted import FittedModel
 from comotion.predict.formulas import DRAG, Formula, fit_formula, fit_formulas
-from comotion.views import VIEWS
 
 if TYPE_CHECKING:
     import xarray as xr

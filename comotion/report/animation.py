@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle
 from PIL import Image
 
+from comotion.backend.disk import replacing
 from comotion.contacts import Outline
 from comotion.data import Trajectories
 from comotion.data.units import labelled
-from comotion.disk import replacing
 from comotion.predict.forecast import Forecast, dataset_of
 from comotion.report import style
 from comotion.report.contacts import draw_walls

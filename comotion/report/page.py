@@ -11,8 +11,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from PIL import Image
 
+from comotion.backend.disk import replacing
 from comotion.data import BadInput
-from comotion.disk import replacing
 from comotion.report.explorer import Explorer
 from comotion.report.tables import Table
 

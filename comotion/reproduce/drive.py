@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from comotion.disk import Claim
+from comotion.backend.disk import Claim
 from comotion.jobs.engine import AbstractEngine, Failure
 from comotion.jobs.rows import Row, RunRows
 from comotion.reproduce.perform import Task, perform

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from comotion.disk import Claim, claim
+from comotion.backend.disk import Claim, claim
 from comotion.jobs.clock import Clock
 from comotion.jobs.provenance import provenance
 from comotion.jobs.rows import Row

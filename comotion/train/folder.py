@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import tomli_w
 
+from comotion.backend.disk import Claim, about_files, claim, free_name, told_aside, write_text
 from comotion.config import RunConfig, read_toml, write_toml
 from comotion.data.store import load, write
 from comotion.data.trajectories import Trajectories
-from comotion.disk import Claim, about_files, claim, free_name, told_aside, write_text
 from comotion.errors import BadInput
 from comotion.predict import checkpoint
 from comotion.train.plan import HELD_OUT, FitPlan

@@ -5,9 +5,9 @@ import h5netcdf
 import numpy as np
 import pytest
 
+from comotion.backend.disk import replacing
 from comotion.data import BadInput, Trajectories, read, write
 from comotion.data.store import from_xarray, load, save
-from comotion.disk import replacing
 
 SEEDS = range(12)
 

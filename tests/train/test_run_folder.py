@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comotion import disk
+from comotion.backend import disk
 from comotion.config import RunConfig, read_toml
 from comotion.data import Trajectories
 from comotion.errors import BadInput

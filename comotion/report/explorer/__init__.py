@@ -3,8 +3,8 @@
 from html import escape
 from pathlib import Path
 
+from comotion.backend.disk import replacing
 from comotion.data import Trajectories
-from comotion.disk import replacing
 from comotion.predict import FittedModel
 from comotion.report.explorer.export import Extent, explorable
 from comotion.report.explorer.pack import pack
