@@ -18,12 +18,16 @@ from comotion.model import Model
 NOISE_OF_STEP = 0.05
 """Observation noise to begin with, as a share of a usual step."""
 FASTEST = 0.999
+"""Quantile of seen speeds that counts as the fastest: glitches lie above it."""
 LEEWAY = 1.5
+"""Objects may become so many times faster than that."""
 MOST_TRACKS, TOGETHER = 150, 6
+"""What the likelihood looks at: enough for sizes within a few per cent, in seconds."""
 FRAMES = 2
 """Of a window whose likelihood is looked at, for each that a forecast sees."""
 CLIMB = 50
 RATE = 0.15
+"""Steps of Adam and their size: far enough for sizes wrong by a factor of a thousand."""
 
 
 def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:

@@ -24,11 +24,15 @@ from comotion.predict.draws import draw_chunks
 from comotion.predict.origin import CANDIDATES, Search
 
 MOST_FRAMES = 100
+"""Of a window: as long as the forecasts of the paper."""
 DRAWS = 10
+"""For a fair score, which needs few; the windows average its noise away."""
 SHARES = (0.4, 0.8, 1.2, 1.6, 2.0)
+"""Of each change of velocity: with 2 it may as well turn round."""
 STEADY = (0.1, 0.2, 0.4, 0.8)
 """Of the spread of what the noise acts on, gathered over a whole forecast."""
 SEEN = 0.999
+"""Quantile of seen speeds that counts as the fastest: glitches lie above it."""
 
 
 def calibrate(model: Model, config: RunConfig, dataset: Dataset, *, key: Key) -> Model:

@@ -29,9 +29,13 @@ from comotion.train.step import (
 )
 
 CHECKPOINT_SECONDS = 5.0
+"""What a killed run loses at most."""
 LOG_EVERY = 10
+"""Steps: reading figures back from a device each time would slow it down."""
 VALIDATE_EVERY = 50
+"""Steps: a held-out figure costs about as much as a step."""
 MOST_SKIPPED = 25
+"""Gradients in a row that are not finite, after which no later one will be."""
 
 
 class TrainingDivergedError(ArithmeticError):

@@ -13,10 +13,15 @@ from comotion.errors import BadInput
 from comotion.systems import DEFAULT
 
 CROWD = 20
+"""Objects at once from which on hearing all of them costs more than it is worth."""
 NEAREST = 10
+"""Neighbours heard in a crowd."""
 HELD_OUT = 0.2
+"""Share of the data that judges the fit."""
 FEWEST_SEQUENCES = 5
+"""With fewer, the end of each is held out instead of whole ones."""
 FEWEST_FRAMES = 50
+"""Of a sequence whose end may be held out: a fifth of them still is a forecast."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from comotion.objective import Bound, evidence_bound, forecast_score
 from comotion.train.optimiser import first_optimiser_state, updated
 
 LAST_RATE = 0.02
+"""Of the first learning rate: the end of the cosine still moves a little."""
 ENOUGH = 8
 """Objects of a window that are looked at where they do not act on each other."""
 

@@ -12,12 +12,15 @@ from comotion.scoring.distributions import AbstractPredictive
 from comotion.scoring.rolling import Origins, Protocol, roll
 
 LEVEL = 0.9
+"""The band that is promised."""
 ORIGINS, DRAWS = 200, 100
+"""A band of 90 % of a lead is then known to 2 % by origins that do not overlap."""
 FEWEST = 200
 """Values of one lead, with its neighbours, from which a factor may be read."""
 NEIGHBOURS = 1.5
 """Leads that differ by no more than this factor are looked at together."""
 NARROWEST, WIDEST = 0.5, 3.0
+"""Beyond these a model is wrong, not merely too sure."""
 
 
 def fit_stretch(fitted: FittedModel, held_out: Trajectories, horizon: int) -> Stretch:
