@@ -1,5 +1,6 @@
 """comotion predict"""
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ from comotion.errors import BadInput
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from comotion.predict.effect import Effect
 
 MOST_TIMES = 1_000_000
 
@@ -56,7 +59,8 @@ class Options(ReadingOptions):
     without: Annotated[str, arg(metavar="OBJECT,…", help_behavior_hint="")] = ""
     """forecast as if these objects were not there"""
     paired: Annotated[bool, arg(help_behavior_hint="")] = False
-    """with --without: the same draws with and without them, and print what that changes"""
+    """with --without: the same draws with and without them; prints what that changes, and writes
+    NAME-base and NAME-effect beside the forecast"""
     overwrite: Annotated[bool, arg(help_behavior_hint="")] = False
     """replace a file of this name; otherwise it is moved aside"""
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -75,18 +79,27 @@ def run(options: Options) -> int:
     settings: dict[str, Any] = {"draws": options.draws, "times": times, "seed": options.seed}
     settings |= {"horizon": options.horizon, "origin": parse_origin(options.origin)}
     if options.paired:
-        found = fitted.what_if(data, remove=gone, **settings)
-        forecast = found.changed
-        print(found)
-    else:
-        data = data.without(*gone) if gone else data
-        with counting("drawing futures", options.draws, options.quiet) as on_draw:
-            forecast = fitted.predict(data, on_draw=on_draw, **settings)
+        return _write_paired(fitted.what_if(data, remove=gone, **settings), options)
+    data = data.without(*gone) if gone else data
+    with counting("drawing futures", options.draws, options.quiet) as on_draw:
+        forecast = fitted.predict(data, on_draw=on_draw, **settings)
     with keeping(options.out, options.overwrite):
         forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {counted(len(data), 'sequence')}")
     if times is None and options.horizon is None:
         print(f"next: comotion evaluate {options.out} {options.data}")
+    return 0
+
+
+def _write_paired(found: "Effect", options: Options) -> int:
+    from comotion.predict.effect import paired_files
+
+    print(found)
+    with ExitStack() as kept:
+        for file in paired_files(options.out):
+            kept.enter_context(keeping(file, options.overwrite))
+        changed, base, difference = found.save(options.out)
+    print(f"wrote {changed} (without {options.without}), {base} (with), {difference} (difference)")
     return 0
 
 

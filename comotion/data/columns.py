@@ -1,8 +1,8 @@
 """The names people give to the columns of a table, and the part that each column plays."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from comotion.data.checks import KEYS, POSITIONS, PREFIXES, VELOCITIES
 from comotion.errors import BadInput
@@ -42,6 +42,16 @@ class Roles:
     extra: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
+
+    def without(self, names: Collection[str]) -> "Roles":
+        """The same where these columns are neither parts nor left alone."""
+        column = {part: name for part, name in self.column.items() if name not in names}
+        return replace(
+            self,
+            column=column,
+            guessed=tuple(part for part in self.guessed if part in column),
+            unused=tuple(name for name in self.unused if name not in names),
+        )
 
 
 def find_roles(

@@ -7,9 +7,9 @@ from typing import Any
 from comotion.data import columns, jumps
 from comotion.data.assemble import assemble
 from comotion.data.cells import DataTable, Source
-from comotion.data.checks import POSITIONS
+from comotion.data.checks import KEYS, POSITIONS
 from comotion.data.rows import Rows, long_rows, wide_groups, wide_rows
-from comotion.data.units import FRAMES, Units, common_unit
+from comotion.data.units import FRAMES, Units, common_ending, common_unit
 from comotion.data.wishes import Reading, Wishes
 from comotion.errors import BadInput
 
@@ -46,11 +46,10 @@ def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[
     roles = columns.find_roles(names, wishes.named, wishes.extra, source.name)
     if len(table) == 0:
         raise BadInput(f"{source.name} has no rows: give at least two frames of one object.")
-    groups = {} if {"object", "x"} & set(roles.column) else wide_groups(roles.unused)
+    groups = _side_by_side(roles)
     if groups:
         rows, origin = wide_rows(table, groups, roles, source)
-        used = {name for group in groups.values() for name in group.values()}
-        roles = replace(roles, unused=tuple(n for n in roles.unused if n not in used))
+        roles = roles.without({name for group in groups.values() for name in group.values()})
     else:
         rows, origin = long_rows(table, columns.complete(roles, names, source.name), source)
     if wishes.fps is not None:
@@ -62,6 +61,16 @@ def _rows(table: DataTable, wishes: Wishes, source: Source) -> tuple[Rows, list[
     seconds = bool(origin) or wishes.fps is not None
     units = Units(wishes.unit or _length(roles, groups), _time(roles, seconds))
     return rows, _about_columns(roles, len(groups), origin, wishes, source.name), units
+
+
+def _side_by_side(roles: columns.Roles) -> dict[str, dict[str, str]]:
+    """Columns of each object, where no column holds objects: x_m beside x_f is male and female,
+    not metres."""
+    if "object" in roles.column or {"x", "y", "z"} & set(roles.column) - set(roles.guessed):
+        return {}
+    guesses = [roles.column[name] for name in roles.guessed if name not in KEYS]
+    groups = wide_groups([*guesses, *roles.unused])
+    return groups if len(groups) > 1 or not guesses else {}
 
 
 def _length(roles: columns.Roles, groups: Mapping[str, Any]) -> str:
@@ -88,6 +97,12 @@ def _about_columns(
             said.append("rows as frames")
     if said:
         notes.append(f"{name}: read {', '.join(said)}")
+    ends = [roles.column[p] for p in POSITIONS if not objects and p in roles.column]
+    if (unit := common_ending(ends)) and not wishes.unit:
+        notes.append(
+            f"{name}: {', '.join(ends)} end with {unit!r}: lengths are in {unit} "
+            "(else: unit=…, --unit)"
+        )
     if origin:
         notes.append(f"{name}: time in seconds since {origin}")
     counted = columns.is_frame_number(roles.column.get("time", "frame"))

@@ -80,6 +80,11 @@ def common_unit(names: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def common_ending(names: Iterable[str]) -> str:
+    """The unit that all these headings end with, as x_m and y_m do: it may mean something else."""
+    return "" if any(BRACKETS.search(name) for name in names) else common_unit(names)
+
+
 def _of_heading(name: str) -> str:
     if found := BRACKETS.search(name):
         return USUAL.get(found[1].lower(), found[1])

@@ -1,15 +1,22 @@
 """The difference of two forecasts draw by draw: what a change does, and how sure that is."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.data.frames import as_frame
 from comotion.data.units import with_unit
 from comotion.errors import BadInput
+from comotion.predict.files import summary_table, write_dataset
 from comotion.predict.forecast import Forecast, Summary
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 MOST_TOLD = 6
+DIFFERENCE = "effect"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,9 +46,36 @@ class Effect:
         )
         return self._summary("low", low), self._summary("high", high)
 
+    def sd(self) -> Summary:
+        return self._summary("sd", self.draws.std("draw"))
+
     def to_frame(self, kind: str | None = None) -> Any:
-        """The mean difference, a row for each sequence, object and time."""
-        return self.mean().to_frame(kind)
+        """One row for each value: mean, sd and quantiles of its differences.
+
+        `effect.mean().to_frame()` has a column for each feature instead.
+        """
+        return as_frame(summary_table(self._dataset, DIFFERENCE), kind or self.base.frame_kind)
+
+    def save(self, path: str | Path) -> tuple[Path, Path, Path]:
+        """Three files: `path` with the changed world, beside it NAME-base and NAME-effect.
+
+        The first two are forecasts. The ending chooses the format: .nc keeps every draw, .csv and
+        .parquet sum them up.
+        """
+        files = paired_files(Path(path))
+        datasets = (self.changed.dataset, self.base.dataset, self._dataset)
+        draws = ("observation", "observation", DIFFERENCE)
+        for file, dataset, name in zip(files, datasets, draws, strict=True):
+            write_dataset(dataset, file, name)
+        return files
+
+    @property
+    def _dataset(self) -> "xr.Dataset":
+        """Alive are those who are in both worlds."""
+        alive = self.base["alive"] & self.changed["alive"]
+        there = self.draws.notnull().any(("draw", "feature"))
+        bare = self.base.dataset.drop_vars(list(self.base.dataset.data_vars))
+        return bare.assign({DIFFERENCE: self.draws, "alive": alive & there})
 
     def _summary(self, name: str, array: Any) -> Summary:
         array = array.transpose("sequence", "time", "object", "feature").rename(name)
@@ -73,6 +107,12 @@ class Effect:
         lines = "\n".join(line for _, line in rows[:MOST_TOLD])
         count = self.base.sizes["draw"]
         return f"Effect over {count} paired draws, mean and 90 % interval\n{lines}{more}"
+
+
+def paired_files(path: Path) -> tuple[Path, Path, Path]:
+    """The changed world, the world as it is, and what the change does."""
+    base, difference = (path.with_stem(f"{path.stem}-{end}") for end in ("base", DIFFERENCE))
+    return path, base, difference
 
 
 def effect(changed: Forecast, base: Forecast) -> Effect:

@@ -19,16 +19,17 @@ QUANTILES = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "
 QUANTILES |= {"q975": 0.975}
 
 
-def write_forecast(forecast: "xr.Dataset", path: Path) -> None:
-    """Whole or not at all; the ending of the name chooses the format."""
+def write_dataset(draws: "xr.Dataset", path: Path, name: str = "observation") -> None:
+    """Whole or not at all; the ending of the file's name chooses the format, a table sums up the
+    draws called `name`."""
     if path.suffix.lower() == ".nc":
-        write_netcdf(forecast, path)
+        write_netcdf(draws, path)
     else:
-        write_table(summary_table(forecast), path)
+        write_table(summary_table(draws, name), path)
 
 
 def read_forecast(path: Path) -> "xr.Dataset":
-    """A file that `write_forecast` made: every draw, or quantiles of them."""
+    """A file that `write_dataset` made from a forecast: every draw, or quantiles of them."""
 
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; check the path")
@@ -42,9 +43,10 @@ def read_forecast(path: Path) -> "xr.Dataset":
     return forecast
 
 
-def summary_table(forecast: "xr.Dataset") -> DataTable:
-    """One row for every value forecast: mean, sd and quantiles of its draws, noise included."""
-    draws = forecast["observation"].transpose("draw", "sequence", "time", "object", "feature")
+def summary_table(forecast: "xr.Dataset", name: str = "observation") -> DataTable:
+    """One row for every value forecast: mean, sd and quantiles of its draws, by default with
+    observation noise."""
+    draws = forecast[name].transpose("draw", "sequence", "time", "object", "feature")
     rows = np.nonzero(forecast["alive"].transpose("sequence", "time", "object").values)
     features = forecast["feature"].values.astype(str)
     p, n, a = (np.repeat(index, len(features)) for index in rows)

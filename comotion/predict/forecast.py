@@ -128,9 +128,9 @@ class Forecast:
 
     def save(self, path: str | Path) -> None:
         """A .nc file keeps every draw; .csv and .parquet hold what `to_frame` gives."""
-        from comotion.predict.files import write_forecast
+        from comotion.predict.files import write_dataset
 
-        write_forecast(self.dataset, Path(path))
+        write_dataset(self.dataset, Path(path))
 
     to_csv = save
 

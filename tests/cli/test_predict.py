@@ -137,5 +137,9 @@ def test_the_effect_of_leaving_objects_out_is_printed(demo, tmp_path, capsys):
     changed = read_forecast(out)
     names = changed["object_name"].values[0].tolist()
     assert np.isnan(changed["trajectory"].isel(object=names.index("2")).values).all()
+    base = read_forecast(tmp_path / "without-base.nc")
+    with xr.open_dataset(tmp_path / "without-effect.nc", engine="h5netcdf") as difference:
+        found = changed["trajectory"] - base["trajectory"]
+        np.testing.assert_array_equal(difference["effect"].values, found.values)
     assert predict(demo, out, "--paired") == 2
     assert "--paired compares with a change" in capsys.readouterr().err

@@ -46,6 +46,25 @@ def test_names_of_objects_at_the_end_of_wide_headings_are_no_units():
     assert data.units == Units("", "frames")
 
 
+def test_an_ending_that_may_be_a_unit_is_told(capsys):
+    read(table("id,seconds,x_m,y_m"))
+    assert (
+        "x_m, y_m end with 'm': lengths are in m (else: unit=…, --unit)" in capsys.readouterr().err
+    )
+    read(table("id,seconds,x_m,y_m"), unit="m")
+    read(table("id,seconds,x (m),y (m)"))
+    assert "end with" not in capsys.readouterr().err
+
+
+def test_male_and_female_side_by_side_are_objects_and_not_metres():
+    frame = table("x_m,y_m,x_f,y_f")
+    for named in (frame, frame.assign(t=np.arange(8) * 0.5)):
+        data = read(named, quiet=True)
+        assert data.object_names == (("f", "m"),)
+        assert data.units.length == ""
+        np.testing.assert_array_equal(data.values[0, :, 1, 0], frame["x_m"])
+
+
 def test_units_survive_cutting_and_files(tmp_path):
     data = read(table("object,seconds,x_cm,y_cm"), quiet=True)
     write(data, tmp_path / "data.nc")

@@ -1,10 +1,12 @@
 """Two worlds with the same draws differ by the change alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from comotion.data.units import Units
 from comotion.errors import BadInput
+from comotion.predict.files import read_forecast
 
 SETTINGS = {"draws": 6, "candidates": 2, "seed": 3}
 
@@ -71,6 +73,22 @@ def test_an_effect_tells_itself(gp, make_walks):
     assert "at 6.5 s: x " in told
     assert " cm [" in told
     assert " cm/s [" in told
+
+
+def test_an_effect_is_three_files_of_which_two_are_forecasts(gp, make_walks, tmp_path):
+    found = gp.what_if(make_walks(), remove=["1"], **SETTINGS)
+    files = found.save(tmp_path / "gone.csv")
+    assert [file.name for file in files] == ["gone.csv", "gone-base.csv", "gone-effect.csv"]
+    changed, base, told = (pd.read_csv(file, dtype={"object": str}) for file in files)
+    assert set(base["object"]) == {"0", "1", "2"}
+    assert set(changed["object"]) == set(told["object"]) == {"0", "2"}
+    np.testing.assert_allclose(read_forecast(files[1])["mean"], found.base.mean(), rtol=1e-5)
+    wide = found.mean().to_frame().set_index(["sequence", "object", "time"])["x"].sort_index()
+    long = told[told["feature"] == "x"].astype({"sequence": str})
+    long = long.set_index(["sequence", "object", "time"])["mean"].sort_index()
+    np.testing.assert_allclose(long.to_numpy(), wide.to_numpy(), rtol=1e-5, atol=1e-9)
+    low, _ = found.interval()
+    assert float(told["q05"].to_numpy().min()) <= float(np.nanmin(low)) + 1e-6
 
 
 def test_forecasts_that_do_not_share_their_draws_are_not_compared(gp, make_walks):
