@@ -2,14 +2,16 @@ import ctypes
 import gc
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-# Many tests build a program that an earlier one has built, here or in a process it started. One
-# folder for each worker: a program that another one is just writing cannot be read.
-COMPILED = tempfile.TemporaryDirectory(prefix="comotion-compiled-", ignore_cleanup_errors=True)
+# Many tests build a program that an earlier one has built, here, in the other worker or in a
+# process that a test started: all share one folder. What is read half written is compiled again.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    COMPILED = tempfile.TemporaryDirectory(prefix="comotion-compiled-", ignore_cleanup_errors=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = COMPILED.name
 os.environ |= {
-    "JAX_COMPILATION_CACHE_DIR": COMPILED.name,
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     # Most of the time would go into optimising programs that run once.
     "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
@@ -18,17 +20,35 @@ os.environ |= {
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
 
-import jax  # noqa: E402
-import pytest  # noqa: E402
+import jax
+import pytest
+from jax._src.interpreters import mlir
 
-import comotion._types  # noqa: E402, F401  (turns on 64-bit types before any array is made)
+import comotion._types  # noqa: F401  (turns on 64-bit types before any array is made)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
-assert jax.config.values["jax_compilation_cache_dir"] == COMPILED.name, "JAX came too early"
+folder = os.environ["JAX_COMPILATION_CACHE_DIR"]
+assert jax.config.values["jax_compilation_cache_dir"] == folder, "JAX came too early"
 
 # Thousands of traced programs are alive: looking through them often took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
+
+# JAX builds each of its thousands of programs in a context of its own, and filling one takes longer
+# than to lower a small program. A thread's programs share one, renewed before it grows.
+CONTEXTS = threading.local()
+PROGRAMS_PER_CONTEXT = 500
+make_context = mlir.make_ir_context
+
+
+def shared_context():
+    CONTEXTS.left = getattr(CONTEXTS, "left", 0) - 1
+    if CONTEXTS.left < 0:
+        CONTEXTS.left, CONTEXTS.now = PROGRAMS_PER_CONTEXT, make_context()
+    return CONTEXTS.now
+
+
+mlir.make_ir_context = shared_context
 
 MOST_MAPS = 10_000
 SLOW = ("train", "cli", "explorer", "initialise", "identification")
