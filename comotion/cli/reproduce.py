@@ -41,7 +41,7 @@ class Options:
 
     table: Annotated[Positional[str], arg(metavar="TABLE")]
     """which table, or figures"""
-    scale: Literal["smoke", "fast", "paper"] = "fast"
+    scale: Literal["smoke", "quick", "fast", "paper"] = "fast"
     """how much work a run may be"""
     seeds: Annotated[
         int | None, arg(metavar="NUMBER", help_behavior_hint="(default: 5, at scale smoke 1)")
@@ -79,6 +79,7 @@ def run(options: Options) -> int:
     from comotion.reproduce import found, runs_of, select, table
     from comotion.reproduce.drive import drive
     from comotion.reproduce.scales import SCALES
+    from comotion.reproduce.today import id_of
     from comotion.train.tracking import check_tracker
 
     seeds = SCALES[options.scale].seeds if options.seeds is None else options.seeds
@@ -100,7 +101,7 @@ def run(options: Options) -> int:
         track=options.track or "",
     )
     wanted = {run.id for run in runs}
-    made = found(chosen, [row for row in rows.read() if row["id"] in wanted], options.scale)
+    made = found(chosen, [row for row in rows.read() if id_of(row) in wanted], options.scale)
     _show(made, options)
     return FAILED if failures else 0
 

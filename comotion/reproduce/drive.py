@@ -12,6 +12,7 @@ from comotion.jobs.engine import AbstractEngine, Failure
 from comotion.jobs.rows import Row, RunRows
 from comotion.reproduce.perform import Task, perform
 from comotion.reproduce.runs import TRUE_DYNAMICS, Run
+from comotion.reproduce.today import id_of
 
 OTHERS_PAUSE = 2.0
 """Seconds between two looks at what other processes have finished."""
@@ -79,9 +80,15 @@ def drive(
     """
     unique = {run.id: run for run in runs}
     progress = Progress(engine.workers, say)
+    older = set()
     for row in rows.read():
         progress.learn(row)
-    there = len(unique.keys() & rows.ids())
+        older.add(id_of(row))
+
+    def made() -> set[str]:
+        return older | rows.ids()
+
+    there = len(unique.keys() & made())
     if there:
         say(f"{there} of {len(unique)} runs are there already")
     claims: dict[str, list[Claim]] = {}
@@ -92,14 +99,14 @@ def drive(
             task = Task(run, folder, track)
             if id_ in failures or id_ in claims or not (held := _claims(task, rows)):
                 continue
-            if id_ in rows.ids():  # finished by another process just before we asked
+            if id_ in made():  # finished by another process just before we asked
                 _release(held)
                 continue
             claims[id_] = held
             yield task
 
     try:
-        while unique.keys() - rows.ids() - failures.keys():
+        while unique.keys() - made() - failures.keys():
             with closing(engine.map(perform, free())) as finished:
                 for task, result in finished:
                     run = task.run
@@ -108,11 +115,11 @@ def drive(
                         report = _report(result, task.home)
                         say(f"failed  {run.title}: {result.sentence} (see {report})")
                     elif rows.append(result):
-                        made = rows.ids() | failures.keys()
-                        missing = [run for id_, run in unique.items() if id_ not in made]
+                        done = made() | failures.keys()
+                        missing = [run for id_, run in unique.items() if id_ not in done]
                         progress.finished(run, result, len(unique) - len(failures), missing)
                     _release(claims.pop(run.id))
-            if unique.keys() - rows.ids() - failures.keys():
+            if unique.keys() - made() - failures.keys():
                 time.sleep(OTHERS_PAUSE)
     finally:
         for held in claims.values():

@@ -4,13 +4,15 @@ import dataclasses
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from comotion.jobs.rows import Row
 from comotion.reproduce.conventions import METRICS as OURS
 from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.reproduce.scales import SCALES
 from comotion.reproduce.scenes import PaperScene
-from comotion.reproduce.tables import METRICS, Entry, PaperTable
+from comotion.reproduce.tables import METRICS, Entry, PaperTable, run
+from comotion.reproduce.today import run_of
 
 REFERENCES = ("climatology", "constant velocity")
 LEAD_VIEWS = {"T10": "single", "T33": "single", "T100": "single"}
@@ -28,6 +30,8 @@ class Line:
     part: str = "model"
     """which forecast of a row: the model's, or a reference's"""
     printed: dict[str, dict[str, tuple[float, float]]] = dataclasses.field(default_factory=dict)
+    scale: str = ""
+    """that of the rows"""
 
     @property
     def is_reference(self) -> bool:
@@ -40,9 +44,25 @@ class Line:
         counts = {sum(stage["iterations"] for stage in recipe["stages"]) for recipe in recipes}
         return ", ".join(str(count) for count in sorted(counts - {0}))
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether today's recipe would do something else than was done."""
+        return self.part == "model" and not all(map(_is_current, self.rows))
+
+    @property
+    def lost(self) -> float:
+        """The largest share of drawn sequences that diverged in a run, of any view."""
+        own = self.rows if self.part == "model" else ()
+        return max((max(row["diverged"].values(), default=0.0) for row in own), default=0.0)
+
+    @property
+    def sound(self) -> tuple[Row, ...]:
+        """Rows without draws that diverged, if there are any: others would drown the average."""
+        return tuple(row for row in self.rows if not any(row["diverged"].values())) or self.rows
+
     def ours(self, view: str, metric: str) -> float | tuple[float, float] | None:
         """Mean over seeds, with the standard deviation if there are several."""
-        scored = [row["scores"][view][self.part] for row in self.rows if view in row["scores"]]
+        scored = [row["scores"][view][self.part] for row in self.sound if view in row["scores"]]
         known = [scores[metric] for scores in scored if scores[metric] is not None]
         if not known:
             return None
@@ -52,7 +72,7 @@ class Line:
     def by_lead(self, view: str, metric: str) -> tuple[list[float], list[float]]:
         """Lead times and the mean over seeds at each."""
         where = LEAD_VIEWS.get(view, view)
-        kept = [row["by_lead"][where] for row in self.rows if where in row["by_lead"]]
+        kept = [row["by_lead"][where] for row in self.sound if where in row["by_lead"]]
         if not kept:
             return [], []
         curves = [map(_number, leads[self.part][metric]) for leads in kept]
@@ -88,41 +108,53 @@ class Found:
         return {number: ", ".join(texts) for number, texts in found.items()}
 
 
-def found(chosen: PaperTable, rows: Sequence[Row], scale: str) -> Found:
-    """Later rows of the same system, scene and seed count: the recipe may have changed since."""
-    latest: dict[tuple, dict[int, Row]] = {}
-    for row in rows:
-        run = row["run"]
-        if run["scale"] == scale:
-            key = (run["name"], *run["scene"].values())
-            latest.setdefault(key, {})[run["seed"]] = row
+def found(
+    chosen: PaperTable, rows: Sequence[Row], scale: str, otherwise: Sequence[str] = ()
+) -> Found:
+    """Of the rows of a system, scene and seed the latest that today's recipe would make again,
+    or the latest of all; where a scale has none, those of the next one."""
+    latest = _latest(rows)
+
+    def line(setting: str, name: str, scene: PaperScene, **more: Any) -> Line:
+        for tried in (scale, *otherwise):
+            key = (name, SCALES[tried].scene(scene), tried)
+            if key in latest:
+                seeds = sorted(latest[key].items())
+                return Line(setting, name, scene, tuple(r for _, r in seeds), scale=tried, **more)
+        return Line(setting, name, scene, (), scale=scale, **more)
+
     lines: list[Line] = []
     for number, entry in enumerate(chosen.entries):
-        lines.append(_line(entry, latest, scale))
+        lines.append(line(entry.setting, entry.system, entry.scene, printed=entry.printed))
         rest = chosen.entries[number + 1 :]
         if all(later.scene != entry.scene for later in rest):
-            lines += _references(entry, chosen, latest, scale)
+            setting = _setting(entry, chosen)
+            lines += [line(setting, TRUE_DYNAMICS, entry.scene, part=name) for name in REFERENCES]
+            lines += [line(setting, name, entry.scene) for name in chosen.beside]
     return Found(chosen, scale, tuple(lines))
 
 
-def _line(entry: Entry, latest: dict, scale: str) -> Line:
-    rows = _rows(entry.system, entry.scene, latest, scale)
-    return Line(entry.setting, entry.system, entry.scene, rows, printed=entry.printed)
+def _latest(rows: Sequence[Row]) -> dict[tuple, dict[int, Row]]:
+    """By system, scene and scale; by seed."""
+    latest: dict[tuple, dict[int, Row]] = {}
+    for row in rows:
+        told = row["run"]
+        key = (told["name"], PaperScene(**told["scene"]), told["scale"])
+        seeds = latest.setdefault(key, {})
+        if told["seed"] not in seeds or _is_current(row) or not _is_current(seeds[told["seed"]]):
+            seeds[told["seed"]] = row
+    return latest
 
 
-def _references(entry: Entry, chosen: PaperTable, latest: dict, scale: str) -> list[Line]:
-    """Every row has the references; those of the floor are there for every seed."""
+def _is_current(row: Row) -> bool:
+    made = run_of(row)
+    return made is not None and made == run(made.source.name, made.scene, made.scale, made.seed)
+
+
+def _setting(entry: Entry, chosen: PaperTable) -> str:
+    """References hold for all settings of a scene."""
     settings = {other.setting for other in chosen.entries if other.scene == entry.scene}
-    setting = entry.setting if len(settings) == 1 else "any"
-    rows = _rows(TRUE_DYNAMICS, entry.scene, latest, scale)
-    beside = [Line(setting, name, entry.scene, rows, part=name) for name in REFERENCES]
-    return [*beside, Line(setting, TRUE_DYNAMICS, entry.scene, rows)]
-
-
-def _rows(name: str, scene: PaperScene, latest: dict, scale: str) -> tuple[Row, ...]:
-    sized = SCALES[scale].scene(scene)
-    key = (name, *dataclasses.asdict(sized).values())
-    return tuple(row for _, row in sorted(latest.get(key, {}).items()))
+    return entry.setting if len(settings) == 1 else "any"
 
 
 def _number(value: float | None) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from comotion.config import Recipe, Stage, SystemConfig, replace
 from comotion.reproduce.scenes import PaperScene
-from comotion.train.recipe import recipe
+from comotion.train.recipe import changed, recipe
 
 PRETRAIN = 100
 """Most iterations of pretraining in a tiny run: with fewer, networks have no use at all."""
@@ -28,6 +28,8 @@ class Scale:
     parts: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
     """of one short round instead of the recipe's rounds"""
+    share: float = 1.0
+    """of the recipe's iterations, round by round"""
     windows: Mapping[str, int] = field(default_factory=dict)
     """per iteration instead of the recipe's, by the kind of a scene"""
 
@@ -41,17 +43,24 @@ class Scale:
         """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
         plan = recipe(self.recipe, config, velocities_seen=scene.velocities)
         windows = self.windows.get(scene.kind, plan.windows)
-        plan = dataclasses.replace(plan, calibration=0, windows=windows)
-        if self.iterations is None:
-            return plan
-        rate = plan.stages[0].learning_rate
-        return dataclasses.replace(
-            plan,
-            name="tiny",
-            stages=(Stage(5, self.iterations, rate),),
-            pretrain=min(plan.pretrain, PRETRAIN),
-            windows=self.sizes[scene.kind]["train"],
-        )
+        return self._cut(dataclasses.replace(plan, calibration=0, windows=windows), scene)
+
+    def own_plan(self, config: SystemConfig, scene: PaperScene) -> Recipe:
+        """As for anyone's data: of our own recipe, and calibrated."""
+        return self._cut(recipe("short", config, velocities_seen=scene.velocities), scene)
+
+    def _cut(self, plan: Recipe, scene: PaperScene) -> Recipe:
+        if self.iterations is not None:
+            rate = plan.stages[0].learning_rate
+            return dataclasses.replace(
+                plan,
+                name="tiny",
+                stages=(Stage(5, self.iterations, rate),),
+                pretrain=min(plan.pretrain, PRETRAIN),
+                windows=self.sizes[scene.kind]["train"],
+            )
+        total = sum(stage.iterations for stage in plan.stages)
+        return changed(plan, {"iterations": round(self.share * total)})
 
 
 _TINY = {"train": 10, "valid": 2, "test": 10, "frames": 40}
@@ -71,6 +80,16 @@ SCALES = {
             "hidden_pair": 8,
         },
         iterations=5,
+    ),
+    "quick": Scale(
+        about="a minute or two a run: a quarter of the short recipe's steps, and as few draws as "
+        "the paper's; charges learn from 200 sequences",
+        sizes={"balls": _ROUND, "charges": _ROUND | {"train": 200}},
+        recipe="short",
+        share=0.25,
+        draws=TABLE_DRAWS,
+        seeds=1,
+        windows={"charges": 16},
     ),
     "fast": Scale(
         about="minutes a run: the short recipe, 100 sequences of balls or 1000 of charges",

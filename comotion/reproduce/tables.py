@@ -3,15 +3,15 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from comotion.errors import BadInput
-from comotion.reproduce.runs import Fit, Run, Truth
+from comotion.reproduce.runs import OURS, TRUE_DYNAMICS, AbstractSource, Fit, Ours, Run, Truth
 from comotion.reproduce.scales import SCALES
 from comotion.reproduce.scenes import PaperScene
 from comotion.simulate import LEVELS
-from comotion.systems import system
+from comotion.systems import DEFAULT, system
 
 Measured = tuple[float, float]
 METRICS = {"mse": "mse_draws_table", "ell": "ell_table"}
@@ -49,6 +49,8 @@ class PaperTable:
     views: tuple[str, ...]
     """what is scored: train, test, or single balls for so many frames"""
     entries: tuple[Entry, ...]
+    beside: tuple[str, ...] = (OURS, TRUE_DYNAMICS)
+    """what is forecast for every scene, though the paper does not have it"""
 
     @property
     def scenes(self) -> list[PaperScene]:
@@ -80,19 +82,20 @@ def table(label: str) -> PaperTable:
 def select(
     chosen: PaperTable, noise: Sequence[str] = (), systems: Sequence[str] = ()
 ) -> PaperTable:
-    """Only some noise levels and systems of a table."""
+    """Only some noise levels and systems of a table; of systems that are named, `ours` is one."""
     levels = list(dict.fromkeys(entry.scene.noise for entry in chosen.entries))
     names = list(dict.fromkeys(entry.system for entry in chosen.entries))
     bases = {name: name.partition("/")[0] for name in names}
     _check("noise", noise, levels, chosen)
-    _check("systems", systems, list(dict.fromkeys([*names, *bases.values()])), chosen)
+    _check("systems", systems, list(dict.fromkeys([*names, *bases.values(), OURS])), chosen)
     kept = tuple(
         entry
         for entry in chosen.entries
         if (not noise or entry.scene.noise in noise)
         and (not systems or entry.system in systems or bases[entry.system] in systems)
     )
-    return replace(chosen, entries=kept)
+    beside = (TRUE_DYNAMICS,) if systems and OURS not in systems else chosen.beside
+    return replace(chosen, entries=kept, beside=beside)
 
 
 def _check(what: str, wanted: Sequence[str], known: list[str], chosen: PaperTable) -> None:
@@ -110,14 +113,28 @@ def runs_of(chosen: PaperTable, scale: str, seeds: int) -> list[Run]:
 
 
 def _runs_of_seed(chosen: PaperTable, scale: str, seed: int) -> list[Run]:
+    fits = [run(entry.system, entry.scene, scale, seed) for entry in chosen.entries]
+    beside = [
+        run(name, scene, scale, seed) for name in reversed(chosen.beside) for scene in chosen.scenes
+    ]
+    return beside + fits
+
+
+@cache
+def run(name: str, scene: PaperScene, scale: str, seed: int) -> Run:
+    """What has to be done for a system, or for what stands beside it, on a scene of this scale."""
     size = SCALES[scale]
-    fits = []
-    for entry in chosen.entries:
-        config = size.system(system(entry.system))
-        source = Fit(config, size.plan(config, entry.scene))
-        fits.append(Run(source, size.scene(entry.scene), seed, scale, size.draws))
-    floors = [Run(Truth(), size.scene(scene), seed, scale, size.draws) for scene in chosen.scenes]
-    return floors + fits
+    return Run(_source(name, scene, scale), size.scene(scene), seed, scale, size.draws)
+
+
+def _source(name: str, scene: PaperScene, scale: str) -> AbstractSource:
+    size = SCALES[scale]
+    if name == TRUE_DYNAMICS:
+        return Truth()
+    config = size.system(system(DEFAULT if name == OURS else name))
+    if name == OURS:
+        return Ours(config, size.own_plan(config, scene))
+    return Fit(config, size.plan(config, scene))
 
 
 def _entry(row: dict, content: dict) -> Entry:

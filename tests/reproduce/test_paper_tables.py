@@ -27,7 +27,7 @@ def made_up(label: str, mse: dict[str, float], **chosen) -> Found:
         curves = {name: {"skill_crps": [0.9, 0.5, 0.1]} for name in beside}
         views = dict.fromkeys(wanted.views, beside)
         leads = {"lead": [-1.0, 0.0, 1.0]} | curves
-        row = {"id": run.id, "run": run.to_dict(), "scores": views}
+        row = {"id": run.id, "run": run.to_dict(), "scores": views, "diverged": {}}
         rows.append(copy.deepcopy(row) | {"by_lead": {"test": leads, "single": leads}})
     return found(wanted, rows, "fast")
 
@@ -45,11 +45,11 @@ def test_numbers_are_those_printed():
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("label", LABELS)
-def test_every_table_has_runs_at_every_scale_and_a_floor_for_every_scene(label, scale):
+def test_every_table_has_runs_at_every_scale_and_a_floor_and_ours_for_every_scene(label, scale):
     chosen = table(label)
     runs = runs_of(chosen, scale, seeds=2)
     assert len({run.id for run in runs}) == len(runs)
-    assert len(runs) == 2 * (len(chosen.entries) + len(chosen.scenes))
+    assert len(runs) == 2 * (len(chosen.entries) + 2 * len(chosen.scenes))
 
 
 def test_tables_share_their_runs():
@@ -110,6 +110,7 @@ def test_a_table_shows_both_numbers_and_the_references_without_letting_them_win(
         "GPODE",
         "climatology",
         "constant velocity",
+        "ours",
         "true dynamics",
     ]
     assert r"$\mathbf{10.50 \pm 0.71}$" in shown.to_latex()
