@@ -9,8 +9,9 @@ import functools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -23,6 +24,7 @@ from comotion.backend.fast_math import cosine, decay, sine
 STAGES = 4
 TOGETHER = 20
 REPEATS = 5
+Clock = Callable[[], float]
 
 
 class Function(NamedTuple):
@@ -35,6 +37,13 @@ class Function(NamedTuple):
     outputs: int
 
 
+class Network(NamedTuple):
+    """A network of one step: how many rows it is asked for, and the sizes of its layers."""
+
+    rows: int
+    sizes: tuple[int, ...]
+
+
 class Operation(NamedTuple):
     """`exp`, `cos` or `sin` of a matrix, or a `product` of (rows, inner) with (inner, columns)."""
 
@@ -44,11 +53,37 @@ class Operation(NamedTuple):
     inner: int = 0
 
 
-def floor(functions: list[Function], horizon: int) -> float:
-    """Seconds of all operations of one step with windows of `horizon` frames."""
-    counts = Counter(operation for f in functions for operation in _operations(f))
-    once = sum(count * _fastest(operation) for operation, count in counts.items())
-    return STAGES * (horizon - 1) * once
+def floor(
+    functions: Sequence[Function | Network], horizon: int, clock: Clock = time.perf_counter
+) -> float:
+    """Seconds of all operations of one step with windows of `horizon` frames; of networks, of
+    their matrix products."""
+    return STAGES * (horizon - 1) * _together((o for f in functions for o in _step(f)), clock)
+
+
+def forecast_floor(networks: Sequence[Network], frames: int, clock: Clock) -> float:
+    """Seconds of the matrix products of following so many frames, without a way back."""
+    return STAGES * (frames - 1) * _together((o for f in networks for o in _layers(f)), clock)
+
+
+def _together(operations: Iterator[Operation], clock: Clock) -> float:
+    counts = Counter(operations)
+    return sum(count * _fastest(operation, clock) for operation, count in counts.items())
+
+
+def _layers(f: Network) -> Iterator[Operation]:
+    for inputs, outputs in pairwise(f.sizes):
+        yield Operation("product", f.rows, outputs, inputs)
+
+
+def _step(f: Function | Network) -> Iterator[Operation]:
+    if isinstance(f, Function):
+        yield from _operations(f)
+        return
+    yield from 2 * [*_layers(f)]  # forwards, and again on the way back
+    for inputs, outputs in pairwise(f.sizes):
+        yield Operation("product", f.rows, inputs, outputs)  # derivative by the layer's inputs
+        yield Operation("product", inputs, outputs, f.rows)  # by its weights
 
 
 def _operations(f: Function) -> Iterator[Operation]:
@@ -64,17 +99,17 @@ def _operations(f: Function) -> Iterator[Operation]:
 
 
 @functools.cache
-def _fastest(operation: Operation) -> float:
-    return min(_seconds(way) for way in _ways(operation))
+def _fastest(operation: Operation, clock: Clock) -> float:
+    return min(_seconds(way, clock) for way in _ways(operation))
 
 
-def _seconds(way: Callable[[], object]) -> float:
+def _seconds(way: Callable[[], object], clock: Clock) -> float:
     way()
     best = float("inf")
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = clock()
         way()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best / TOGETHER
 
 

@@ -1,22 +1,27 @@
 """Write docs/results.md from the rows: `python benchmarks/tables.py`
 
-The rows are made by `comotion reproduce TABLE --rows benchmarks/results/reproduce.jsonl`. Tables of
-which less than half has been run are left out.
+The rows are made by `comotion reproduce TABLE --rows benchmarks/results/reproduce.jsonl`.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
+from claims import claims_table
 from rows import RESULTS
 
 from comotion.jobs.rows import Row, RunRows
 from comotion.report import figure_png, reproduction_table, skill_figure, skill_table
-from comotion.reproduce import Found, found, labels, results, table
+from comotion.reproduce import Found, Line, found, labels, results, select, table
+from comotion.reproduce.goals import SMALLER, check
 from comotion.reproduce.scales import SCALES
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILE = "benchmarks/results/reproduce.jsonl"
 INTRODUCTION = Path(__file__).with_suffix(".md")
+SCALE = "fast"
+MAIN, LEVELS = "bb3", ("none", "low", "high")
+PICTURES = {"main": "three balls", "missing-vel": "hidden velocities", "charges": "charges"}
+"""One of each kind of data; the other tables would show the same curves again."""
 FIGURES = {
     "overview": "One test sequence on its way through I-GPODE",
     "bands-train": "Bands of I-GPODE and I-NODE on a training sequence, three balls without noise",
@@ -25,39 +30,72 @@ FIGURES = {
 }
 
 
+def page(rows: list[Row]) -> str:
+    """The whole page, in Markdown."""
+    tables = {label: found(table(label), rows, SCALE, SMALLER) for label in labels()}
+    values = {
+        "file": FILE,
+        "citation": results()["citation"],
+        "coverage": coverage(list(tables.values())),
+        "claims": claims_table(tables).to_markdown(),
+        "goals": "\n".join(f"- {line}" for line in _goals(rows)),
+        "scales": "\n".join(f"- *{name}*: {SCALES[name].about}" for name in (SCALE, *SMALLER)),
+    }
+    text = [INTRODUCTION.read_text().format(**values)]
+    text += [section(shown) for shown in tables.values()]
+    return "\n\n".join([*text, *figures(SCALE)]).rstrip("\n") + "\n"
+
+
+def coverage(tables: list[Found]) -> str:
+    """How many cells are there, and how."""
+    lines = {(line.name, line.scene): line for shown in tables for line in systems(shown)}.values()
+    made = [line for line in lines if line.rows]
+    quick = sum(line.scale != SCALE for line in made)
+    stale = sum(line.is_stale for line in made)
+    seeds = max(len(line.rows) for line in made)
+    text = f"{len(made)} of {len(lines)} systems on their data have been run, "
+    text += f"with {'one seed' if seeds == 1 else f'up to {seeds} seeds'}: "
+    text += f"{len(made) - quick - stale} at scale {SCALE}, {quick} at scale {SMALLER[0]}, "
+    text += f"{stale} by an older recipe"
+    lost = sum(line.lost > 0 for line in made)
+    return text + (f"; draws of {lost} diverged." if lost else "; no draw diverged.")
+
+
+def systems(shown: Found) -> list[Line]:
+    return [line for line in shown.lines if not line.is_reference]
+
+
+def _goals(rows: list[Row]) -> tuple[str, ...]:
+    return check([table(label) for label in labels()], rows, SCALE).summary
+
+
 def section(shown: Found) -> str:
-    label, scale = shown.table.label, shown.scale
-    picture = f"images/results-{label.replace(':', '-')}-{scale}.png"
-    last = shown.table.views[-1]
-    (DOCS / picture).write_bytes(figure_png(skill_figure(shown, last)))
-    about = f"{shown.table.about}. {SCALES[scale].about.capitalize()}."
-    parts = [f"## {label}, scale {scale}", about, made_by(shown)]
+    label = shown.table.label
+    parts = [f"## {label}", f"{shown.table.about}.", made_by(shown)]
     for view in shown.table.views:
         made = reproduction_table(shown, view)
         parts += [f"**{view}**", replace(made, notes=()).to_markdown()]
+    last = shown.table.views[-1]
     parts += [
         "Skill so many frames after the last frame seen:",
         skill_table(shown, last).to_markdown(),
     ]
-    return "\n\n".join([*parts, f"![Skill by lead time, table {label}]({picture})"])
+    if label in PICTURES:
+        parts.append(f"![Skill by lead time, {PICTURES[label]}]({picture(label)})")
+    return "\n\n".join(parts)
 
 
 def made_by(shown: Found) -> str:
     rows = shown.rows
     hours = sum(sum(row["seconds"].values()) for row in rows) / 3600
-    seeds = max(len(line.rows) for line in shown.lines)
     commits = ", ".join(sorted({str(row["commit"]) for row in rows}))
-    lost = sum(any(row["diverged"].values()) for row in rows)
-    systems = [line for line in shown.lines if not line.is_reference]
-    to_do = sum(not line.rows for line in systems)
-    command = f"comotion reproduce {shown.table.label} --scale {shown.scale} --seeds {seeds}"
+    to_do = sum(not line.rows for line in systems(shown))
+    command = f"comotion reproduce {shown.table.label} --scale {shown.scale} --seeds 1"
     text = f"    {command} --rows {FILE}\n\n{len(rows)} runs, together {hours:.1f} h on two cores"
     text += f" shared with other work (commit {commits})."
-    if lost:
-        text += f" In {lost} of them draws diverged; they count as 1000 standard deviations off."
     if to_do:
-        text += f" {to_do} of {len(systems)} systems have not been run yet; ≠ is marked only where "
-        text += "all systems of a setting have."
+        text += f" {to_do} of {len(systems(shown))} systems have not been run yet; ≠ is marked "
+        text += "only where all systems of a setting have."
     frames = {_property_frames(row) for row in rows} - {0}
     if frames:
         text += f" Systems that infer properties have read {max(frames)} frames, all others 5: "
@@ -74,7 +112,7 @@ def _property_frames(row: Row) -> int:
 def figures(scale: str) -> list[str]:
     """Those that have been copied beside the page."""
     pictures = {name: f"images/figure-{name}-{scale}.png" for name in FIGURES}
-    there = [name for name, picture in pictures.items() if (DOCS / picture).exists()]
+    there = [name for name, path in pictures.items() if (DOCS / path).exists()]
     if not there:
         return []
     command = f"    comotion reproduce figures --scale {scale} --rows {FILE}"
@@ -83,25 +121,22 @@ def figures(scale: str) -> list[str]:
     return ["\n\n".join([f"## Figures, scale {scale}", f"{command}\n{copy}", *shown])]
 
 
+def picture(name: str) -> str:
+    return f"images/results-{name}.png"
+
+
+def draw(rows: list[Row]) -> None:
+    for name in PICTURES:
+        chosen = select(table(MAIN), noise=LEVELS) if name == "main" else table(name)
+        shown = found(chosen, rows, SCALE, SMALLER)
+        figure = skill_figure(shown, shown.table.views[-1])
+        (DOCS / picture(name)).write_bytes(figure_png(figure))
+
+
 def main() -> None:
-    rows: list[Row] = RunRows(RESULTS / "reproduce.jsonl").read()
-    text = [INTRODUCTION.read_text().format(file=FILE, citation=results()["citation"])]
-    left_out: list[str] = []
-    for scale in ("paper", "fast"):
-        for label in labels():
-            shown = found(table(label), rows, scale)
-            systems = [line for line in shown.lines if not line.is_reference]
-            made = sum(bool(line.rows) for line in systems)
-            if 2 * made >= len(systems):
-                text.append(section(shown))
-            elif scale == "fast":
-                left_out.append(f"{label} ({made} of {len(systems)} systems)")
-        text += figures(scale)
-    if left_out:
-        text.append(f"Tables with less than half of their runs made: {', '.join(left_out)}.")
-    if len(text) == 1:
-        text.append("No run has been made yet.\n")
-    (DOCS / "results.md").write_text("\n\n".join(text).rstrip("\n") + "\n")
+    rows = RunRows(RESULTS / "reproduce.jsonl").read()
+    draw(rows)
+    (DOCS / "results.md").write_text(page(rows))
 
 
 if __name__ == "__main__":

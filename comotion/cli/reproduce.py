@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from comotion.cli.output import as_json, note
+from comotion.cli.reproduce_status import show_check, show_status
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from comotion.reproduce import Found
 
 FAILED = 1
-FIGURES = "figures"
+ALL, FIGURES = "all", "figures"
 PAGE_WIDTH = 150
 
 
@@ -24,10 +25,10 @@ class Options:
     """Make a table of the paper again, beside what it prints and what needs no model.
 
     The tables are gps, interactions, missing-vel, charges, lnode, disent, discr-cont-gp, bb2, bb3,
-    supp:missing-vel and supp:charges; `figures` draws the paper's figures. Scales: smoke takes
-    seconds a run and shows only that everything works, fast takes minutes, paper trains as
-    published. A seed decides measurement noise, the model's start and the draws; the motion is
-    always the same.
+    supp:missing-vel and supp:charges, or `all`; `figures` draws the paper's figures. Scales: smoke
+    takes seconds a run and shows only that everything works, quick a minute or two, fast minutes,
+    paper trains as published. A seed decides measurement noise, the model's start and the draws;
+    the motion is always the same.
 
     Every finished run leaves a row, and starting again makes only what is missing: stop at any
     time, or start the same command twice to share the work. Tables share their runs.
@@ -37,10 +38,16 @@ class Options:
       comotion reproduce bb2 --scale fast --seeds 1 --noise low --systems I-GPODE I-NODE
       comotion reproduce interactions --scale paper --on ray --address auto
       comotion reproduce figures --scale fast
+      comotion reproduce all --status --rows benchmarks/results/reproduce.jsonl
     """
 
     table: Annotated[Positional[str], arg(metavar="TABLE")]
-    """which table, or figures"""
+    """which table, all of them, or figures"""
+    status: Annotated[bool, arg(help_behavior_hint="")] = False
+    """make nothing: say what is there, what an older recipe made, what is missing, and how many
+    hours that would take"""
+    check: Annotated[bool, arg(help_behavior_hint="")] = False
+    """make nothing: compare every cell that is there with the paper's and list those that miss"""
     scale: Literal["smoke", "quick", "fast", "paper"] = "fast"
     """how much work a run may be"""
     seeds: Annotated[
@@ -76,7 +83,7 @@ class Options:
 def run(options: Options) -> int:
     from comotion.jobs.engine import engine
     from comotion.jobs.rows import RunRows
-    from comotion.reproduce import found, runs_of, select, table
+    from comotion.reproduce import found, labels, runs_of, select, table
     from comotion.reproduce.drive import drive
     from comotion.reproduce.scales import SCALES
     from comotion.reproduce.today import id_of
@@ -90,8 +97,13 @@ def run(options: Options) -> int:
     rows = RunRows(options.rows or options.out / "rows.jsonl")
     if options.table == FIGURES:
         return _figures(options, rows)
-    chosen = select(table(options.table), options.noise, options.systems)
-    runs = runs_of(chosen, options.scale, seeds)
+    names = labels() if options.table == ALL else [options.table]
+    chosen = [select(table(name), options.noise, options.systems) for name in names]
+    if options.status:
+        return show_status(chosen, rows.read(), options.scale, seeds)
+    if options.check:
+        return show_check(chosen, rows.read(), options.scale)
+    runs = [run for one in chosen for run in runs_of(one, options.scale, seeds)]
     failures = drive(
         runs,
         rows,
@@ -101,8 +113,9 @@ def run(options: Options) -> int:
         track=options.track or "",
     )
     wanted = {run.id for run in runs}
-    made = found(chosen, [row for row in rows.read() if id_of(row) in wanted], options.scale)
-    _show(made, options)
+    made = [row for row in rows.read() if id_of(row) in wanted]
+    for one in chosen:
+        _show(found(one, made, options.scale), options)
     return FAILED if failures else 0
 
 

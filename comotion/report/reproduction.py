@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from comotion.report import style
 from comotion.report.tables import Cell, Column, Table
 from comotion.reproduce import Found, Line
+from comotion.reproduce.runs import OURS, TRUE_DYNAMICS
 
 NOTES = (
     "table convention: summed over objects and features, averaged over frames and sequences",
@@ -16,6 +17,7 @@ NOTES = (
     "skill: 1 − CRPS / CRPS of climatology, observation noise included; 0 is no skill at all",
     "climatology: one Gaussian for all times; true dynamics: the simulator from the same frames",
     "± standard deviation over seeds; ≠: another system wins here than in the paper",
+    "steps: of training, with the scale if it is another one, and what a row has against it",
 )
 AHEAD = (1, 2, 5, 10, 20, 50)
 CURVES = ("-", (0, (5, 1.5)))
@@ -23,7 +25,7 @@ CURVES = ("-", (0, (5, 1.5)))
 
 def reproduction_table(found: Found, view: str) -> Table:
     """One view (train, test, single balls) of a table of the paper."""
-    columns = _columns(view)
+    columns = _columns(view, found.scale)
     differing = found.differing(view)
     rows = tuple(
         (*(cell(line) for cell in columns.values()), differing.get(number, ""))
@@ -35,7 +37,7 @@ def reproduction_table(found: Found, view: str) -> Table:
     return Table(title, heads, rows, group="setting", notes=NOTES, apart=apart)
 
 
-def _columns(view: str) -> dict[Column, Callable[[Line], Cell]]:
+def _columns(view: str, scale: str) -> dict[Column, Callable[[Line], Cell]]:
     """What stands in a line; of training sequences there are no more draws than the paper's 20."""
 
     def ours(metric: str) -> Callable[[Line], Cell]:
@@ -55,9 +57,19 @@ def _columns(view: str) -> dict[Column, Callable[[Line], Cell]]:
         Column("paper ELL", 1, "higher"): printed("ell_table"),
         **({} if view == "train" else more_draws),
         Column("skill", 3, "higher"): ours("skill_crps"),
-        Column("steps"): lambda line: line.steps,
+        Column("steps"): lambda line: _how(line, scale),
         Column("seeds"): lambda line: str(len(line.rows)),
     }
+
+
+def _how(line: Line, scale: str) -> str:
+    """A row of fewer steps, of an older recipe or with lost draws is not taken for another."""
+    said = {
+        f"scale {line.scale}": line.scale != scale,
+        "older recipe": line.is_stale,
+        f"{line.lost:.1%} of draws diverged": line.lost > 0,
+    }
+    return ", ".join(filter(None, [line.steps, *(name for name, true in said.items() if true)]))
 
 
 def skill_table(found: Found, view: str) -> Table:
@@ -86,7 +98,8 @@ def skill_figure(found: Found, view: str) -> Figure:
     names = list(dict.fromkeys(line.name for line in found.lines if not line.is_reference))
     looks = {name: _look(number) for number, name in enumerate(names)} | {
         "constant velocity": {"color": style.REFERENCES["constant velocity"], "linestyle": ":"},
-        "true dynamics": {"color": style.INK, "linestyle": (0, (1, 1))},
+        OURS: {"color": style.INK, "linestyle": "-"},
+        TRUE_DYNAMICS: {"color": style.INK, "linestyle": (0, (1, 1))},
     }
     drawn: set[str] = set()
     for axes, (setting, lines) in zip(panels.flat, panels_of.items(), strict=False):

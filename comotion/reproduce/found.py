@@ -96,11 +96,11 @@ class Found:
         for setting in dict.fromkeys(line.setting for line in self.lines):
             group = [line for line in self.lines if line.setting == setting and line.printed]
             for short, metric in METRICS.items():
-                ours = [_mean(line.ours(view, metric)) for line in group]
+                ours = [mean_of(line.ours(view, metric)) for line in group]
                 if len(group) < 2 or None in ours:
                     continue
                 sign = 1 if OURS[metric].better == "lower" else -1
-                here = min(group, key=lambda line: sign * (_mean(line.ours(view, metric)) or 0.0))
+                here = min(group, key=lambda line: sign * (mean_of(line.ours(view, metric)) or 0.0))
                 there = min(group, key=lambda line: sign * line.printed[view][metric][0])
                 if here is not there:
                     text = f"≠ {short.upper()} (paper: {there.name})"
@@ -115,22 +115,24 @@ def found(
     or the latest of all; where a scale has none, those of the next one."""
     latest = _latest(rows)
 
-    def line(setting: str, name: str, scene: PaperScene, **more: Any) -> Line:
+    def line(name: str, entry: Entry, by: str = "", **more: Any) -> Line:
+        """What `by` has made: a reference stands in the rows of another one."""
         for tried in (scale, *otherwise):
-            key = (name, SCALES[tried].scene(scene), tried)
-            if key in latest:
-                seeds = sorted(latest[key].items())
-                return Line(setting, name, scene, tuple(r for _, r in seeds), scale=tried, **more)
-        return Line(setting, name, scene, (), scale=scale, **more)
+            seeds = latest.get((by or name, SCALES[tried].scene(entry.scene), tried))
+            if seeds:
+                made = tuple(row for _, row in sorted(seeds.items()))
+                return Line(name=name, scene=entry.scene, rows=made, scale=tried, **more)
+        return Line(name=name, scene=entry.scene, rows=(), scale=scale, **more)
 
     lines: list[Line] = []
     for number, entry in enumerate(chosen.entries):
-        lines.append(line(entry.setting, entry.system, entry.scene, printed=entry.printed))
+        lines.append(line(entry.system, entry, setting=entry.setting, printed=entry.printed))
         rest = chosen.entries[number + 1 :]
         if all(later.scene != entry.scene for later in rest):
             setting = _setting(entry, chosen)
-            lines += [line(setting, TRUE_DYNAMICS, entry.scene, part=name) for name in REFERENCES]
-            lines += [line(setting, name, entry.scene) for name in chosen.beside]
+            for name in REFERENCES:
+                lines.append(line(name, entry, TRUE_DYNAMICS, setting=setting, part=name))
+            lines += [line(name, entry, setting=setting) for name in chosen.beside]
     return Found(chosen, scale, tuple(lines))
 
 
@@ -161,5 +163,5 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _mean(value: float | tuple[float, float] | None) -> float | None:
+def mean_of(value: float | tuple[float, float] | None) -> float | None:
     return value[0] if isinstance(value, tuple) else value

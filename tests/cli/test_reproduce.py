@@ -50,6 +50,14 @@ def test_asking_again_makes_nothing_and_says_the_same_in_json(out, capsys):
     assert first["paper"]["test"]["mse_draws_table"] == [30.07, 1.63]
 
 
+def test_a_status_and_a_check_make_nothing(out, capsys):
+    words = ["lnode", "--scale", "smoke", "--noise", "none", "--systems", "NODE", "--out", str(out)]
+    assert main(["reproduce", *words, "--status"]) == 0
+    assert "| lnode | 2 | 0 | 0 | 0.00 |" in capsys.readouterr().out
+    assert main(["reproduce", *words, "--check"]) == 1
+    assert "lnode, none, NODE, test: MSE " in capsys.readouterr().out
+
+
 class Fitting(AbstractEngine):
     """Leaves a model for each task, and remembers whose."""
 

@@ -8,7 +8,9 @@ from comotion.jobs.rows import Row
 from comotion.report import reproduction_table, skill_figure, skill_table
 from comotion.reproduce import Found, found, labels, results, runs_of, select, table
 from comotion.reproduce.conventions import METRICS
+from comotion.reproduce.goals import check
 from comotion.reproduce.scales import SCALES
+from comotion.reproduce.status import statuses
 from comotion.systems import system
 from comotion.train.recipe import recipe
 
@@ -16,11 +18,11 @@ LABELS = ("gps", "interactions", "missing-vel", "charges", "lnode", "disent", "d
 LABELS += ("bb2", "bb3", "supp:missing-vel", "supp:charges")
 
 
-def made_up(label: str, mse: dict[str, float], **chosen) -> Found:
+def made_up(label: str, mse: dict[str, float], scale: str = "fast", **chosen) -> Found:
     """A table whose runs gave these errors, with as many log likelihoods below zero."""
     wanted = select(table(label), **chosen)
     rows: list[Row] = []
-    for run in runs_of(wanted, "fast", seeds=2):
+    for run in runs_of(wanted, scale, seeds=2):
         error = mse.get(run.source.name, 30.0) + run.seed
         scores = dict.fromkeys(METRICS, 0.25) | {"mse_draws_table": error, "ell_table": -error}
         beside = {"climatology": scores, "constant velocity": scores, "model": scores}
@@ -29,7 +31,7 @@ def made_up(label: str, mse: dict[str, float], **chosen) -> Found:
         leads = {"lead": [-1.0, 0.0, 1.0]} | curves
         row = {"id": run.id, "run": run.to_dict(), "scores": views, "diverged": {}}
         rows.append(copy.deepcopy(row) | {"by_lead": {"test": leads, "single": leads}})
-    return found(wanted, rows, "fast")
+    return found(wanted, rows, scale)
 
 
 def test_every_table_is_there_and_cites_where_its_numbers_are_from():
@@ -123,7 +125,7 @@ def test_a_table_says_how_long_was_trained():
     shown = reproduction_table(found, "test")
     steps = [row[[column.name for column in shown.columns].index("steps")] for row in shown.rows]
     plans = [recipe("short", system(name)) for name in ("I-GPODE", "GPODE")]
-    assert steps == [str(sum(s.iterations for s in plan.stages)) for plan in plans] + 3 * [""]
+    assert steps[:4] == [*(str(sum(s.iterations for s in p.stages)) for p in plans), "", ""]
 
 
 def test_training_sequences_have_no_more_draws_than_the_papers():
@@ -134,7 +136,7 @@ def test_training_sequences_have_no_more_draws_than_the_papers():
 
 def test_references_of_charges_are_shown_once_for_all_settings():
     shown = made_up("charges", {})
-    assert [line.setting for line in shown.lines if line.is_reference] == ["any"] * 3
+    assert [line.setting for line in shown.lines if line.is_reference] == ["any"] * 4
 
 
 @pytest.mark.parametrize("label", ["charges", "disent", "bb2"])
@@ -154,6 +156,69 @@ def test_settings_of_which_nothing_has_been_run_have_no_panel():
     low = [row for row in whole.rows if row["run"]["scene"]["noise"] == "low"]
     figure = skill_figure(found(whole.table, low, "fast"), "test")
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["low"]
+
+
+def test_a_row_of_an_older_recipe_is_marked_until_todays_is_there():
+    today = made_up("gps", {"GPODE": 1.0}, noise=["none"])
+    old = copy.deepcopy(today.rows)
+    for row in old:
+        row["id"] += "-old"
+        if "recipe" in row["run"]["source"]:
+            row["run"]["source"]["recipe"]["stages"][0]["iterations"] = 7
+    shown = found(today.table, old, "fast")
+    assert [line.name for line in shown.lines if line.is_stale] == ["I-GPODE", "GPODE", "ours"]
+    assert "older recipe" in reproduction_table(shown, "test").to_markdown()
+    again = found(today.table, [*today.rows, *old], "fast")
+    assert not any(line.is_stale for line in again.lines)
+
+
+def test_parts_that_were_added_since_make_no_row_old():
+    shown = made_up("gps", {}, noise=["none"])
+    for row in shown.rows:
+        row["run"]["source"].get("system", {}).pop("contacts", None)
+    lines = [line for line in shown.lines if line.name != "ours"]  # ours had none before
+    assert not any(line.is_stale for line in lines)
+
+
+def test_a_run_whose_draws_diverged_is_marked_and_not_averaged():
+    shown = made_up("gps", {"GPODE": 1.0}, noise=["none"])
+    lost = shown.lines[1].rows[0]
+    lost["diverged"] = {"test": 0.25}
+    lost["scores"]["test"]["model"]["mse_draws_table"] = 1e6
+    assert shown.lines[1].ours("test", "mse_draws_table") == 2.0, "that of the other seed"
+    assert "25.0% of draws diverged" in reproduction_table(shown, "test").to_markdown()
+
+
+def test_a_smaller_scale_fills_in_and_says_so():
+    whole = made_up("gps", {}, noise=["none"])
+    rows = [row for row in whole.rows if row["run"]["name"] != "GPODE"]
+    rows.append(made_up("gps", {"GPODE": 3.0}, scale="quick", noise=["none"]).lines[1].rows[0])
+    shown = found(whole.table, rows, "fast", ["quick"])
+    assert [line.scale for line in shown.lines][:2] == ["fast", "quick"]
+    assert "125, scale quick" in reproduction_table(shown, "test").to_markdown()
+
+
+def test_every_cell_is_held_against_the_paper():
+    near = {"I-GPODE": 18.0, "GPODE": 26.0}  # printed: 17.3 ± 1.2 and 23.9 ± 0.9
+    shown = made_up("gps", near, noise=["none"])
+    result = check([shown.table], shown.rows, "fast")
+    assert not result.passed
+    assert result.summary[0] == "MSE as good as printed: 1 of 2 cells (50%, wanted 80%)"
+    assert result.misses == (
+        "gps, none, GPODE, test: MSE 26.5, wanted at most 25.7 (paper 23.9 ± 0.9)",
+    )
+    assert result.summary[-1] == "systems with too few seeds of today's recipe: 2, wanted 0"
+
+
+def test_a_status_counts_what_is_there_stale_and_missing_and_how_long_it_would_take():
+    shown = made_up("gps", {}, noise=["none"])
+    rows: list[Row] = copy.deepcopy(shown.rows)
+    for row in rows:
+        row["seconds"] = {"fit": 360.0}
+    rows[0]["run"]["source"]["recipe"]["stages"][0]["iterations"] = 7
+    (status,) = statuses([shown.table], rows[:-1], "fast", seeds=2)
+    assert (status.there, len(status.stale), len(status.missing)) == (6, 1, 1)
+    assert status.hours == pytest.approx(0.2)
 
 
 def test_a_later_row_of_the_same_cell_counts():
