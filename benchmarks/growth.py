@@ -1,130 +1,225 @@
 """How cost grows: `python benchmarks/growth.py`, then `--page` for docs/growth.md.
 
-Seconds and peak memory of one training step of I-GPODE-S (radial f_b, as in the demo), with one
-size changed at a time: objects (all pairs up to 30, the 10 nearest beyond), sequences, inducing
-inputs, Fourier features, horizon, draws. Each in a process of its own, because memory once taken
-is not given back. Points that have a row already are left out.
+Seconds and peak memory of one training step and of a forecast of I-GPODE-S (radial f_b, as in the
+demo), with one size changed at a time. Each in a process of its own on one core, because memory
+once taken is not given back. Points that have a row already are left out.
 """
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
+os.environ["JAX_NUM_CPU_DEVICES"] = "1"
+
+import numpy as np
 from rows import append, read
 
 BASE = {
-    "objects": 3,
-    "sequences": 100,
-    "inducing": 100,
-    "features": 128,
-    "horizon": 16,
-    "draws": 1,
+    "step": {
+        "objects": 3,
+        "sequences": 100,
+        "inducing": 100,
+        "features": 128,
+        "horizon": 16,
+        "draws": 1,
+    },
+    "forecast": {"objects": 100, "sequences": 1, "frames": 20, "draws": 4},
 }
 GROWTH = {
-    "objects": (3, 10, 30, 100, 300, 1000),
-    "sequences": (25, 100, 400),
-    "inducing": (50, 100, 200, 400),
-    "features": (64, 128, 256, 512),
-    "horizon": (5, 16, 33, 66),
-    "draws": (1, 2, 4, 8),
+    "step": {
+        "objects": (3, 10, 30, 100, 300, 1000),
+        "sequences": (25, 100, 400),
+        "inducing": (50, 100, 200, 400),
+        "features": (64, 128, 256, 512),
+        "horizon": (5, 16, 33, 66),
+        "draws": (1, 2, 4, 8),
+    },
+    "forecast": {
+        "objects": (100, 300, 1000, 3000, 10000),
+        "sequences": (1, 4, 16, 64),
+        "frames": (20, 80, 320),
+        "draws": (4, 16, 64),
+    },
 }
 CROWD = {"sequences": 2, "horizon": 6}  # many objects are slow enough in few sequences
 NEAREST, MOST_PAIRS = 10, 30
-REPEATS = 3
+REPEATS = 5
 PAGE = Path(__file__).parent.parent / "docs" / "growth.md"
 PICTURE = PAGE.parent / "images" / "growth.png"
+Sizes = dict[str, int]
 
 
-def measure(what: str, sizes: dict[str, int]) -> None:
-    import numpy as np
-    from steps import timed_step
-
+def measure(kind: str, what: str, sizes: Sizes) -> None:
+    from comotion.backend import cache
     from comotion.backend.devices import one_thread_each
+
+    cache.enable()
+    with one_thread_each():
+        work = {"step": step_of, "forecast": forecast_of}[kind](sizes)
+        work()
+        best = min(work() for _ in range(REPEATS))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    objects = sizes["objects"]
+    row = {"kind": kind, "what": what, **sizes, "edges": objects * min(objects - 1, heard(objects))}
+    append("growth", row | {"seconds": round(best, 4), "peak_mebibytes": round(memory), "seed": 0})
+
+
+def heard(objects: int) -> int:
+    return NEAREST if objects > MOST_PAIRS else objects
+
+
+def config_for(sizes: Sizes, objects: int) -> Any:
     from comotion.config import Recipe, Stage
-    from comotion.data import Trajectories
     from comotion.train.fit import run_config
 
-    frames, objects = sizes["horizon"] + 1, sizes["objects"]
-    random = np.random.default_rng(0)
-    start = random.uniform(-1, 1, (sizes["sequences"], 1, objects, 2)) * np.sqrt(objects)
-    velocity = random.normal(size=start.shape)
-    times = 0.1 * np.arange(frames)
-    moved = start + velocity * times[None, :, None, None]
-    shown = np.concatenate([moved, np.broadcast_to(velocity, moved.shape)], axis=-1)
-    data = Trajectories.from_arrays(shown, times, features=["x", "y", "vx", "vy"])
-    stage = Stage(sizes["horizon"], 1, 1e-3)
+    stage = Stage(sizes.get("horizon", 4), 1, 1e-3)
     recipe = Recipe(stages=(stage,), windows=sizes["sequences"], draws=sizes["draws"])
     parts = {
         "pair": "radial",
         "alone": "mirror",
         "encoder": "smoother",
-        "inducing_alone": sizes["inducing"],
-        "inducing_pair": sizes["inducing"],
-        "fourier_features": sizes["features"],
+        "inducing_alone": sizes.get("inducing", 100),
+        "inducing_pair": sizes.get("inducing", 100),
+        "fourier_features": sizes.get("features", 128),
         "nearest": NEAREST if objects > MOST_PAIRS else 0,
     }
-    config = run_config("I-GPODE-S", recipe, 0, parts)
-    with one_thread_each():
-        _, step = timed_step(data, config)
-        step()
-        best = min(step() for _ in range(REPEATS))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    row = {"what": what, **sizes, "edges": objects * min(objects - 1, parts["nearest"] or objects)}
-    append("growth", row | {"seconds": round(best, 4), "peak_mebibytes": round(memory), "seed": 0})
+    return run_config("I-GPODE-S", recipe, 0, parts)
 
 
-def points() -> list[tuple[str, dict[str, int]]]:
+def drifting(sequences: int, objects: int, frames: int) -> Any:
+    """Objects as dense in any number, each on its straight way."""
+    from comotion.data import Trajectories
+
+    random = np.random.default_rng(0)
+    start = random.uniform(-1, 1, (sequences, 1, objects, 2)) * np.sqrt(objects)
+    velocity = random.normal(size=start.shape)
+    times = 0.1 * np.arange(frames)
+    moved = start + velocity * times[None, :, None, None]
+    shown = np.concatenate([moved, np.broadcast_to(velocity, moved.shape)], axis=-1)
+    return Trajectories.from_arrays(shown, times, features=["x", "y", "vx", "vy"])
+
+
+def step_of(sizes: Sizes) -> Any:
+    from steps import timed_step
+
+    data = drifting(sizes["sequences"], sizes["objects"], sizes["horizon"] + 1)
+    return timed_step(data, config_for(sizes, sizes["objects"]))[1]
+
+
+def forecast_of(sizes: Sizes) -> Any:
+    """By a model of a hundred objects: it is the same for any number of them."""
+    import jax
+
+    from comotion.train.fit import prepare
+
+    few = {"sequences": 2, "draws": 1}
+    fitted, _ = prepare(drifting(2, 100, 6), config_for(few, 100), key=jax.random.key(0))
+    data = drifting(sizes["sequences"], sizes["objects"], 5)
+    times = 0.1 * np.arange(sizes["frames"])
+
+    def work() -> float:
+        start = time.perf_counter()
+        fitted.predict(data, times=times, draws=sizes["draws"])
+        return time.perf_counter() - start
+
+    return work
+
+
+def points() -> list[tuple[str, str, Sizes]]:
     found = []
-    for what, values in GROWTH.items():
-        base = BASE | CROWD if what == "objects" else BASE
-        found += [(what, base | {what: value}) for value in values]
+    for kind, growing in GROWTH.items():
+        for what, values in growing.items():
+            base = BASE[kind] | (CROWD if (kind, what) == ("step", "objects") else {})
+            found += [(kind, what, base | {what: value}) for value in values]
     return found
+
+
+def slope(rows: list[dict[str, Any]], what: str) -> str:
+    """Of log seconds over log size, by least squares, from a tenth of the largest size on."""
+    sizes = np.array([row["edges" if what == "objects" else what] for row in rows], float)
+    seconds = np.array([row["seconds"] for row in rows])
+    last = sizes >= sizes.max() / 12
+    return f"{np.polyfit(np.log(sizes[last]), np.log(seconds[last]), 1)[0]:.2f}"
 
 
 def write_page() -> None:
     import matplotlib.pyplot as plt
 
-    rows = read("growth")
-    figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), layout="constrained")
+    rows = [row for row in read("growth") if "kind" in row]
+    figure, axes = plt.subplots(2, 5, figsize=(15, 5.5), layout="constrained")
     lines = [
-        "| grows | to | edges | seconds per step | peak memory, MiB |",
-        "|:--|--:|--:|--:|--:|",
+        "| of | grows | to | edges | seconds | peak memory, MiB |",
+        "|:--|:--|--:|--:|--:|--:|",
     ]
-    for axis, what in zip(axes.flat, GROWTH, strict=True):
-        mine = sorted((row for row in rows if row["what"] == what), key=lambda row: row[what])
-        if not mine:
+    slopes = ["| of | grows | slope |", "|:--|:--|--:|"]
+    places = [(kind, what) for kind, growing in GROWTH.items() for what in growing]
+    for axis, (kind, what) in zip(axes.flat, places, strict=True):
+        mine = [row for row in rows if (row["kind"], row["what"]) == (kind, what)]
+        mine.sort(key=lambda row: row[what])
+        if len(mine) < 2:
             continue
         sizes = [row["edges"] if what == "objects" else row[what] for row in mine]
         axis.loglog(sizes, [row["seconds"] for row in mine], "o-")
         axis.set(xlabel="edges per sequence" if what == "objects" else what, ylabel="seconds")
-        axis.set_xticks(sizes, [f"{size}" for size in sizes], rotation=45)
-        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        axis.set_title(f"{kind}: slope {slope(mine, what)}", fontsize=9)
         memory = axis.twinx()
         memory.plot(sizes, [row["peak_mebibytes"] for row in mine], "s:", color="grey")
-        memory.set(ylim=(0, 2000), ylabel="MiB")
+        memory.set(ylabel="MiB", ylim=(0, None))
+        slopes.append(
+            f"| {kind} | {'edges' if what == 'objects' else what} | {slope(mine, what)} |"
+        )
         columns = (what, "edges", "seconds", "peak_mebibytes")
-        lines += [f"| {what} | " + " | ".join(str(row[c]) for c in columns) + " |" for row in mine]
-    figure.savefig(PICTURE, dpi=110)
-    base = ", ".join(f"{value} {name}" for name, value in BASE.items())
-    crowd = ", ".join(f"{value} {name}" for name, value in CROWD.items())
-    same = [row["seconds"] for row in rows if BASE.items() <= row.items()]
-    PAGE.write_text(
-        "# How cost grows\n\n"
-        "Written by `python benchmarks/growth.py` from `benchmarks/results/growth.jsonl`.\n\n"
-        f"One training step of I-GPODE-S with radial f_b on two cores, one size changed at a time. "
-        f"The others are {base}; while the objects grow, {crowd}. All pairs interact up to "
-        f"{MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak memory is that of the whole "
-        "process, start and compiler included (dotted, grey). Each point is a process of "
-        f"its own: the sizes most curves share took {min(same)} to {max(same)} s, so smaller "
-        "differences mean nothing. Where all pairs interact, f_b is asked once for both of a pair, "
-        "since radial rates are opposite; nearest neighbours are asked one by one, so an edge "
-        "costs twice as much there. Finding the nearest compares all pairs at every stage of the "
-        "solver: next to nothing for a hundred objects, but much of a step for a thousand.\n\n"
-        "![growth](images/growth.png)\n\n" + "\n".join(lines) + "\n"
-    )
+        lines += [
+            f"| {kind} | {what} | " + " | ".join(str(row[c]) for c in columns) + " |"
+            for row in mine
+        ]
+    figure.savefig(PICTURE, dpi=90)
+    PAGE.write_text(TEXT.format(slopes="\n".join(slopes), lines="\n".join(lines), **told(rows)))
+
+
+def told(rows: list[dict[str, Any]]) -> dict[str, str]:
+    same = [row["seconds"] for row in rows if BASE["step"].items() <= row.items()]
+    return {
+        "step": ", ".join(f"{value} {name}" for name, value in BASE["step"].items()),
+        "crowd": ", ".join(f"{value} {name}" for name, value in CROWD.items()),
+        "forecast": ", ".join(f"{value} {name}" for name, value in BASE["forecast"].items()),
+        "least": str(min(same, default="?")),
+        "most": str(max(same, default="?")),
+    }
+
+
+TEXT = f"""# How cost grows
+
+Written by `python benchmarks/growth.py` from `benchmarks/results/growth.jsonl`.
+
+One training step, and one forecast, of I-GPODE-S with radial f_b on one core, one size changed at a
+time. The others are, of a step, {{step}} (while the objects grow, {{crowd}}); of a forecast,
+{{forecast}}. All pairs interact up to {MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak
+memory is that of the whole process, start and compiler included (dotted, grey). Each point is the
+best of {REPEATS} in a process of its own, on a machine that others used meanwhile: the sizes most
+curves share took {{least}} to {{most}} s, so smaller differences mean nothing.
+
+Slopes are those of log seconds over log size, over the last twelvefold: 1 is in proportion.
+
+{{slopes}}
+
+![growth](images/growth.png)
+
+Where all pairs interact, f_b is asked once for both of a pair, since radial rates are opposite;
+nearest neighbours are asked one by one, so an edge costs twice as much there. Of more than 300
+objects the nearest are found by boxes of sixteen, exactly (`comotion/dynamics/nearest.py`), once an
+interval. Without `nearest`, or with a graph in the data, who hears whom is a table of all pairs:
+ten thousand objects make one of 100 MB for each sequence. A forecast is drawn in parts that memory
+holds.
+
+{{lines}}
+"""
 
 
 def main() -> None:
@@ -135,10 +230,10 @@ def main() -> None:
     if chosen.point:
         return measure(*json.loads(chosen.point))
     if not chosen.page:
-        done = [(row["what"], row[row["what"]]) for row in read("growth")]
-        for what, sizes in points():
-            if (what, sizes[what]) not in done:
-                words = [sys.executable, __file__, "--point", json.dumps([what, sizes])]
+        done = [(row.get("kind"), row["what"], row[row["what"]]) for row in read("growth")]
+        for kind, what, sizes in points():
+            if (kind, what, sizes[what]) not in done:
+                words = [sys.executable, __file__, "--point", json.dumps([kind, what, sizes])]
                 subprocess.run(words, check=True)
     return write_page()
 

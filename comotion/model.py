@@ -1,5 +1,7 @@
 """The whole story: encode, draw the functions, integrate, observe."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Bool, Float
@@ -8,6 +10,7 @@ from comotion._types import Key
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
+from comotion.dynamics.graph import Neighbours
 from comotion.encode import AbstractInitialStateEncoder, Belief, OriginFilter, PropertyEncoder
 from comotion.integrate import (
     AbstractIntegrator,
@@ -16,6 +19,7 @@ from comotion.integrate import (
     FixedSteps,
     Habits,
     Interval,
+    OnceAnInterval,
     noisy_trajectory,
     trajectory,
 )
@@ -105,10 +109,12 @@ class Model(eqx.Module):
 
     def integrator_of(self, field: AbstractField, window: Window) -> AbstractIntegrator:
         """Where the drawn law knows hard contacts, one that bounces; the deaf touch nobody."""
-        if field.hard_contacts is None:
-            return self.integrator
-        steps = self.integrator.steps if isinstance(self.integrator, FixedSteps) else 1
-        return Bouncing(field.hard_contacts, self.dynamics.layout, steps, meets=window.neighbours)
+        integrator = self.integrator
+        if field.hard_contacts is not None:
+            steps = integrator.steps if isinstance(integrator, FixedSteps) else 1
+            layout, meets = self.dynamics.layout, window.neighbours
+            integrator = Bouncing(field.hard_contacts, layout, steps, meets=meets)
+        return OnceAnInterval(integrator, Motion.looking) if field.searches else integrator
 
 
 class Start(eqx.Module):
@@ -129,11 +135,20 @@ class Motion(eqx.Module):
     field: AbstractField
     properties: Float[Array, "A C"]
     neighbours: Bool[Array, "A A"]
+    found: Neighbours | None = None
+    """whom everyone hears in this interval"""
 
     def __call__(
         self, states: Float[Array, "A D"], time: Float[Array, ""], interval: Interval
     ) -> Float[Array, "A D"]:
+        return self.field(states, self._scene(time, interval))
+
+    def looking(self, states: Float[Array, "A D"], interval: Interval) -> "Motion":
+        """The same for one interval, at the start of which everyone looks who is near."""
+        found = self.field.neighbours(states, self._scene(interval.start, interval))
+        return dataclasses.replace(self, found=found)
+
+    def _scene(self, time: Float[Array, ""], interval: Interval) -> Scene:
         active, before, after = interval.known
         controls = before + interval.progress(time) * (after - before)
-        scene = Scene(self.properties, controls, self.neighbours, active)
-        return self.field(states, scene)
+        return Scene(self.properties, controls, self.neighbours, active, self.found)

@@ -10,6 +10,7 @@ from comotion._types import Key
 from comotion.contacts import Contacts
 from comotion.coordinates import Actor
 from comotion.coordinates.layout import Layout
+from comotion.dynamics.graph import Neighbours
 from comotion.functions import AbstractRandomFunction
 
 
@@ -20,14 +21,11 @@ class Scene(eqx.Module):
     controls: Float[Array, "A U"]
     neighbours: Bool[Array, "A A"]
     active: Bool[Array, " A"]
+    found: Neighbours | None = None
+    """whom everyone hears, where that was found before"""
 
     def actors(self, states: Float[Array, "A D"]) -> Actor:
         return Actor(states, self.properties, self.controls)
-
-    @property
-    def allowed(self) -> Bool[Array, "A A"]:
-        """Only objects that are in the scene hear and are heard."""
-        return self.neighbours & self.active[:, None] & self.active[None, :]
 
 
 class AbstractField(eqx.Module):
@@ -36,6 +34,15 @@ class AbstractField(eqx.Module):
     @property
     def hard_contacts(self) -> Contacts | None:
         """What happens where things touch, if the law knows hard contacts."""
+        return None
+
+    @property
+    def searches(self) -> bool:
+        """Whether it hears those who are near, and `neighbours` finds them."""
+        return False
+
+    def neighbours(self, states: Float[Array, "A D"], scene: Scene) -> Neighbours | None:
+        """Whom everyone hears from here: found once for an interval, not at every call."""
         return None
 
     @abstractmethod

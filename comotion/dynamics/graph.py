@@ -8,6 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from comotion.dynamics.nearest import among_all, by_boxes
+
+SMALL_CROWD = 300
+"""In a smaller one all pairs are compared sooner than boxes are packed."""
+
 
 class Neighbours(eqx.Module):
     """For each object `a` the objects `index[a]` it hears, where `heard[a]` is true."""
@@ -17,15 +22,26 @@ class Neighbours(eqx.Module):
 
 
 class AbstractGraph(eqx.Module):
-    """Turns positions and permissions into neighbours; called anew along the trajectory."""
+    """Turns positions and permissions into neighbours."""
 
     in_turn: ClassVar[bool] = False
     """whether every object `a` lists all the others, in the order a+1, a+2, …"""
+    by_place: ClassVar[bool] = False
+    """whether it depends on where objects are, so that it has to be searched for"""
+
+    @property
+    def most(self) -> int | None:
+        """The most that anybody hears; None: all others."""
+        return None
 
     @abstractmethod
     def __call__(
-        self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]
-    ) -> Neighbours: ...
+        self,
+        positions: Float[Array, "A d"],
+        hears: Bool[Array, "A A"],
+        active: Bool[Array, " A"],
+    ) -> Neighbours:
+        """Only objects that are active hear and are heard."""
 
 
 class GivenGraph(AbstractGraph):
@@ -33,35 +49,64 @@ class GivenGraph(AbstractGraph):
 
     in_turn: ClassVar[bool] = True
 
-    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
-        count = allowed.shape[0]
+    def __call__(
+        self,
+        positions: Float[Array, "A d"],
+        hears: Bool[Array, "A A"],
+        active: Bool[Array, " A"],
+    ) -> Neighbours:
+        count = hears.shape[0]
         objects = jnp.arange(count)
         others = (objects[:, None] + jnp.arange(1, count)[None, :]) % count
-        return Neighbours(others, jnp.take_along_axis(allowed, others, axis=1))
+        return Neighbours(others, jnp.take_along_axis(both(hears, active), others, axis=1))
 
 
 class EmptyGraph(AbstractGraph):
     """Nobody hears anybody: the interaction is not even evaluated."""
 
-    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
-        return Neighbours(jnp.zeros((allowed.shape[0], 0), int), allowed[:, :0])
+    @property
+    def most(self) -> int:
+        return 1
+
+    def __call__(
+        self,
+        positions: Float[Array, "A d"],
+        hears: Bool[Array, "A A"],
+        active: Bool[Array, " A"],
+    ) -> Neighbours:
+        return Neighbours(jnp.zeros((hears.shape[0], 0), int), hears[:, :0])
 
 
 class NearestGraph(AbstractGraph):
     """The `count` nearest allowed objects (None: all), no farther than `radius`."""
 
+    by_place: ClassVar[bool] = True
     count: int | None = eqx.field(static=True)
     radius: float = eqx.field(static=True, default=float("inf"))
 
-    def __call__(self, positions: Float[Array, "A d"], allowed: Bool[Array, "A A"]) -> Neighbours:
-        offsets = positions[:, None, :] - positions[None, :, :]
-        squared = jnp.where(allowed, jnp.sum(offsets**2, axis=-1), jnp.inf)
+    @property
+    def most(self) -> int | None:
+        return self.count
+
+    def __call__(
+        self,
+        positions: Float[Array, "A d"],
+        hears: Bool[Array, "A A"],
+        active: Bool[Array, " A"],
+    ) -> Neighbours:
+        positions = jax.lax.stop_gradient(positions)
         others = positions.shape[0] - 1
         count = others if self.count is None else min(self.count, others)
-        # Not a sort: of a thousand objects it would cost more than the messages of the nearest.
-        nearness, index = jax.lax.top_k(jax.lax.stop_gradient(-squared), count)
-        heard = -nearness <= self.radius**2
-        return Neighbours(index, heard & jnp.take_along_axis(allowed, index, axis=1))
+        if others < SMALL_CROWD or count == others:
+            found = among_all(positions, count, both(hears, active))
+        else:
+            found = by_boxes(positions, count, hears, active, self.radius)
+        near = jnp.isfinite(found.squared) & (found.squared <= self.radius**2)
+        return Neighbours(found.who, near)
+
+
+def both(hears: Bool[Array, "A A"], active: Bool[Array, " A"]) -> Bool[Array, "A A"]:
+    return hears & active[:, None] & active[None, :]
 
 
 def from_both_sides(messages: Float[Array, "A H R"]) -> Float[Array, "A K R"]:

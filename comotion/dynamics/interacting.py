@@ -75,10 +75,17 @@ class InteractingField(AbstractField):
             nothing = jnp.zeros_like(states[:, self.layout.velocity])
             return complete_rates(nothing, states, scene.active, self.layout, self.order)
         actors = scene.actors(states)
-        neighbours = self.graph(states[:, self.layout.position], scene.allowed)
+        neighbours = self.neighbours(states, scene) if scene.found is None else scene.found
         own = self.independent(actors)
         learned = self.accumulation(self._messages(own, actors, neighbours))
         return complete_rates(learned, states, scene.active, self.layout, self.order)
+
+    @property
+    def searches(self) -> bool:
+        return self.graph.by_place and not self._only_contacts
+
+    def neighbours(self, states: Float[Array, "A D"], scene: Scene) -> Neighbours:
+        return self.graph(states[:, self.layout.position], scene.neighbours, scene.active)
 
     @property
     def _only_contacts(self) -> bool:

@@ -1,6 +1,6 @@
 """Time: continuous or in jumps."""
 
-from comotion.integrate.base import AbstractIntegrator, Interval, trajectory
+from comotion.integrate.base import AbstractIntegrator, Interval, OnceAnInterval, trajectory
 from comotion.integrate.bouncing import Bouncing, rounds_for
 from comotion.integrate.contacts import overlaps
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
@@ -25,6 +25,7 @@ __all__ = [
     "FrameSteps",
     "Habits",
     "Interval",
+    "OnceAnInterval",
     "StateNoise",
     "body_noise",
     "no_noise",

@@ -48,6 +48,24 @@ class AbstractIntegrator(eqx.Module):
         return length
 
 
+class OnceAnInterval(AbstractIntegrator):
+    """Rates look around at the start of every interval, instead of at each call."""
+
+    inner: AbstractIntegrator
+    look: Callable[..., Rates] = eqx.field(static=True)
+
+    def advance(self, rates: Rates, states: States, interval: Interval) -> States:
+        return self.inner.advance(self.look(rates, states, interval), states, interval)
+
+    def advance_counting(
+        self, rates: Rates, states: States, interval: Interval
+    ) -> tuple[States, Float[Array, ""]]:
+        return self.inner.advance_counting(self.look(rates, states, interval), states, interval)
+
+    def step(self, length: float) -> float:
+        return self.inner.step(length)
+
+
 def trajectory(
     integrator: AbstractIntegrator,
     rates: Rates,

@@ -15,11 +15,17 @@ from comotion._types import Key, Keys
 from comotion.backend.devices import everywhere, mesh_of, over_parts
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Grid
+from comotion.dynamics import InteractingDynamics
 from comotion.model import Beliefs, Model
 from comotion.predict.change import Change
 from comotion.predict.origin import Search
 
 SEQUENCES_TOGETHER = 100
+"""Few sequences are followed under several laws together."""
+MESSAGES_TOGETHER = 200_000
+"""So many messages of f_b on a device take half a gigabyte."""
+NUMBERS_TOGETHER = 10_000_000
+"""So many numbers of a forecast are drawn together on a device."""
 
 
 class DrawnFutures(NamedTuple):
@@ -42,13 +48,12 @@ def draw_chunks(
 ) -> Iterator[tuple[int, DrawnFutures]]:
     """Draws, some on each device at once: how many are done, and those of this chunk.
 
-    Memory is that of one chunk. Few sequences alone would leave a device waiting for its own
-    overhead, so it follows them under several laws together.
+    Few sequences alone would leave a device waiting for its own overhead, so it follows them under
+    several laws together.
     """
     devices = jax.local_devices()[:draws]
     mesh = mesh_of(devices)
-    sequences = grids.times.shape[0]
-    together = min(max(1, SEQUENCES_TOGETHER // sequences), math.ceil(draws / len(devices)))
+    together = draws_together(model, grids, math.ceil(draws / len(devices)))
     size = together * len(devices)
     keys = jax.random.split(key, draws)
     beliefs = believed(*everywhere((model, excerpts), None))
@@ -58,6 +63,26 @@ def draw_chunks(
         chunk = _some_draws(*shared, keys[numbers], search, mesh)
         done = min(start + size, draws)
         yield done, DrawnFutures(*(np.asarray(values)[: done - start] for values in chunk))
+
+
+def draws_together(model: Model, grids: Grid, most: int) -> int:
+    """On one device: as many as keep it busy, and no more than memory holds."""
+    (sequences, times), objects = grids.times.shape, grids.active.shape[-1]
+    numbers = sequences * times * objects * model.dynamics.layout.state
+    room = min(
+        SEQUENCES_TOGETHER // sequences,
+        MESSAGES_TOGETHER // (sequences * messages_of(model, objects)),
+        NUMBERS_TOGETHER // numbers,
+    )
+    return min(max(1, room), most)
+
+
+def messages_of(model: Model, objects: int) -> int:
+    """In one sequence, at least one for each object."""
+    most = max(1, objects - 1)
+    if isinstance(model.dynamics, InteractingDynamics):
+        most = min(most, model.dynamics.graph.most or most)
+    return objects * most
 
 
 @eqx.filter_jit
@@ -113,7 +138,14 @@ def one_draw(
         return model.observation.decoder(states), jnp.sqrt(beliefs.noise_variance), missed
 
     keys = jax.random.split(key_states, grids.times.shape[0])
-    means, noise_sd, missed = jax.vmap(follow)(beliefs, excerpts, grids, keys, change)
+    each = (beliefs, excerpts, grids, keys, change)
+    together = MESSAGES_TOGETHER // messages_of(model, grids.active.shape[-1])
+    if together >= len(keys):
+        means, noise_sd, missed = jax.vmap(follow)(*each)
+    else:  # so many that memory would not hold what they tell each other
+        means, noise_sd, missed = jax.lax.map(
+            lambda one: follow(*one), each, batch_size=max(1, together)
+        )
     noise = standard_normal(means.shape, means.dtype, key=key_noise)
     observed = means + jnp.einsum("pkao,po->pkao", noise, noise_sd)
     return DrawnFutures(means, observed, jnp.sum(missed))

@@ -34,7 +34,7 @@ def pieces(field, states, scene, a):
     others = [b % len(states) for b in range(a + 1, a + len(states))]
     pick = lambda rows: jax.tree.map(lambda leaf: leaf[jnp.asarray(rows)], actors)
     received = interaction(field, pick([a] * len(others)), pick(others))
-    heard = np.asarray(scene.allowed)[a, others]
+    heard = np.asarray(scene.neighbours)[a, others]
     return np.asarray(own), np.asarray(received), heard, others
 
 

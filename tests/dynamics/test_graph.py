@@ -15,6 +15,7 @@ from comotion.dynamics.graph import (
 RNG = np.random.default_rng(0)
 POSITIONS = jnp.asarray(RNG.normal(size=(7, 2)), jnp.float32)
 COMPLETE = ~np.eye(7, dtype=bool)
+ALL = jnp.ones(7, bool)
 SPARSE = COMPLETE & (RNG.random((7, 7)) < 0.6)
 
 
@@ -38,33 +39,33 @@ def brute_force(allowed, count, radius) -> list[set[int]]:
 
 @pytest.mark.parametrize("allowed", [COMPLETE, SPARSE], ids=["complete", "sparse"])
 def test_given_graph_hears_exactly_whom_the_data_allow(allowed):
-    neighbours = GivenGraph()(POSITIONS, jnp.asarray(allowed))
+    neighbours = GivenGraph()(POSITIONS, jnp.asarray(allowed), ALL)
     assert heard_sets(neighbours) == [set(np.flatnonzero(row).tolist()) for row in allowed]
 
 
 @pytest.mark.parametrize("allowed", [COMPLETE, SPARSE], ids=["complete", "sparse"])
 @pytest.mark.parametrize(("count", "radius"), [(2, np.inf), (3, 1.0), (None, 1.0), (10, np.inf)])
 def test_nearest_graph_agrees_with_brute_force(allowed, count, radius):
-    neighbours = NearestGraph(count, radius)(POSITIONS, jnp.asarray(allowed))
+    neighbours = NearestGraph(count, radius)(POSITIONS, jnp.asarray(allowed), ALL)
     assert heard_sets(neighbours) == brute_force(allowed, count, radius)
 
 
 def test_nobody_hears_anybody_twice():
     for graph in (GivenGraph(), NearestGraph(4)):
-        for row in np.asarray(graph(POSITIONS, jnp.asarray(COMPLETE)).index):
+        for row in np.asarray(graph(POSITIONS, jnp.asarray(COMPLETE), ALL).index):
             assert len(set(row.tolist())) == len(row)
 
 
 def test_the_cost_follows_the_edges():
     allowed = jnp.asarray(COMPLETE)
-    assert GivenGraph()(POSITIONS, allowed).index.shape == (7, 6)
-    assert NearestGraph(2)(POSITIONS, allowed).index.shape == (7, 2)
-    assert EmptyGraph()(POSITIONS, allowed).index.shape == (7, 0)
+    assert GivenGraph()(POSITIONS, allowed, ALL).index.shape == (7, 6)
+    assert NearestGraph(2)(POSITIONS, allowed, ALL).index.shape == (7, 2)
+    assert EmptyGraph()(POSITIONS, allowed, ALL).index.shape == (7, 0)
 
 
 def test_an_object_alone_hears_nobody():
     for graph in (GivenGraph(), NearestGraph(2), EmptyGraph()):
-        neighbours = graph(POSITIONS[:1], jnp.zeros((1, 1), bool))
+        neighbours = graph(POSITIONS[:1], jnp.zeros((1, 1), bool), ALL[:1])
         assert neighbours.index.shape == (1, 0)
         total = sum_over_neighbours(jnp.zeros((1, 0, 3), jnp.float32), neighbours.heard)
         np.testing.assert_array_equal(total, np.zeros((1, 3)))
@@ -88,6 +89,6 @@ def test_a_message_that_is_not_heard_cannot_spoil_the_sum_or_its_gradient():
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
 def test_half_the_messages_tell_all_where_those_of_a_pair_are_opposite(count):
     positions = jnp.asarray(RNG.normal(size=(count, 2)))
-    index = GivenGraph()(positions, ~jnp.eye(count, dtype=bool)).index
+    index = GivenGraph()(positions, ~jnp.eye(count, dtype=bool), jnp.ones(count, bool)).index
     messages = positions[:, None] - positions[index]
     np.testing.assert_allclose(from_both_sides(messages[:, : count // 2]), messages)

@@ -12,6 +12,8 @@ from comotion.coordinates.layout import Layout
 from comotion.dynamics import Scene
 from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.functions import Diagonal, SparseGP
+from comotion.integrate import FixedSteps, Interval, OnceAnInterval
+from comotion.model import Motion
 
 FULL = Layout(2, properties=1, controls=1)
 call = eqx.filter_jit(lambda field, states, scene: field(states, scene))
@@ -102,7 +104,7 @@ def test_the_number_of_messages_follows_the_graph(make_dynamics, make_scene):
     states, scene = make_scene(6)
     for graph, count in ((GivenGraph(), 5), (NearestGraph(2), 2)):
         field = make_dynamics(graph=graph).draw(key=jax.random.key(0))
-        neighbours = field.graph(states[:, :2], scene.allowed)
+        neighbours = field.neighbours(states, scene)
         messages = field._messages(
             field.independent(scene.actors(states)), scene.actors(states), neighbours
         )
@@ -207,3 +209,24 @@ def gaussian_process(in_size, out_size, seed):
 
 def _at(actors, a) -> Actor:
     return jax.tree.map(lambda leaf: leaf[a], actors)
+
+
+def test_neighbours_are_found_at_the_start_of_an_interval_and_kept_to_its_end(make_dynamics):
+    field = make_dynamics(order=2, graph=NearestGraph(1)).draw(key=jax.random.key(0))
+    # The middle one is passed by: whom it hears would change on the way.
+    states = jnp.asarray([[0, 0, 0, 0], [1, 0, 5, 0], [-1.1, 0, 0, 0]], jnp.float32)
+    nothing = jnp.zeros((3, 0), jnp.float32)
+    motion = Motion(field, nothing, ~jnp.eye(3, dtype=bool))
+    known = (jnp.ones(3, bool), nothing, nothing)
+    interval = Interval(jnp.float32(0), jnp.float32(0.5), known)
+    once = OnceAnInterval(FixedSteps(2), Motion.looking)
+    kept = eqx.tree_at(
+        lambda m: m.found,
+        motion,
+        motion.looking(states, interval).found,
+        is_leaf=lambda x: x is None,
+    )
+    led = eqx.filter_jit(once.advance)(motion, states, interval)
+    anew = eqx.filter_jit(FixedSteps(2).advance)(motion, states, interval)
+    np.testing.assert_allclose(led, FixedSteps(2).advance(kept, states, interval), rtol=1e-5)
+    assert np.abs(led - anew).max() > 1e-4

@@ -13,6 +13,7 @@ from comotion._types import FAST
 from comotion.backend import memory
 from comotion.backend.devices import on_one
 from comotion.data import BadInput, Trajectories
+from comotion.predict import draws as drawing
 from comotion.train.calibrate import with_noise
 
 
@@ -252,3 +253,11 @@ def test_sizes_beyond_all_memory_are_told_at_once(fitted, make_walks):
     with pytest.raises(BadInput, match="ask for fewer draws or times"):
         fitted.predict(make_walks(), draws=10**9)
     assert time.monotonic() - begun < 5
+
+
+def test_a_forecast_in_small_parts_is_the_same(fitted, make_walks, monkeypatch):
+    data = make_walks()
+    whole = fitted.predict(data, draws=3).trajectory
+    monkeypatch.setattr(drawing, "MESSAGES_TOGETHER", 6)  # those of one sequence of three
+    in_parts = fitted.predict(data, draws=3).trajectory
+    np.testing.assert_allclose(in_parts, whole, rtol=1e-4, atol=1e-5)

@@ -16,6 +16,7 @@ import { makePair } from "./pair_coordinates.js";
  * @property {Float64Array} controls
  * @property {Uint8Array} allowed who may hear whom
  * @property {Uint8Array} moving who moves at all
+ * @property {import("./graph.js").Neighbours | null} found whom everyone hears in this interval, once somebody looked
  *
  * @typedef {object} Field
  * @property {(states: Float64Array, scene: Scene, out: Float64Array) => void} rates
@@ -73,7 +74,7 @@ function interacting(spec, layout, draw) {
     rates(states, scene, out) {
       const { count } = scene;
       const actors = { states, properties: scene.properties, controls: scene.controls };
-      const list = graph(states, layout.state, scene.allowed, count);
+      const list = (scene.found ??= graph(states, layout.state, scene.allowed, count));
       if (received.length !== count * list.width * R || own.length !== count * R) {
         own = new Float64Array(count * R);
         learned = new Float64Array(count * R);

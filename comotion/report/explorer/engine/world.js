@@ -145,6 +145,7 @@ function begin(model, draw, request) {
       controls: new Float64Array(count * layout.controls),
       allowed: new Uint8Array(count * count),
       moving: new Uint8Array(count),
+      found: null,
     },
   };
 }
@@ -164,6 +165,7 @@ function settle(world, frame) {
     for (let b = 0; b < count; b++) allowed[a * count + b] = hears[a * count + b] & moving[a] & moving[b];
   }
   for (let a = 0; a < count; a++) if (frozen[a]) moving[a] = 0;
+  scene.found = null;
 }
 
 /** The recorded object that an object is, or is a copy of. @param {World} world @param {number} a @returns {number} */
