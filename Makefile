@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('constraints-3.13.txt' if sys.version_info >= (3, 12) else 'constraints.txt')")
 
-.PHONY: demo test lint package soak sbom clean
+.PHONY: demo test lint docs package soak sbom clean
 
 .venv/.base: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv
@@ -13,6 +13,10 @@ CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('constraints-3.13.txt' if
 
 .venv/.installed: .venv/.base
 	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev]'
+	touch $@
+
+.venv/.docs: .venv/.base
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable '.[docs]'
 	touch $@
 
 demo: .venv/.base ## simulate, fit, forecast, score, draw: about a minute on two cores
@@ -26,6 +30,10 @@ lint: .venv/.installed ## style, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+
+docs: .venv/.docs ## the site: tutorials executed, no warnings, every link looked at, no network
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/python docs/_site/links.py build/docs
 
 package: .venv/.installed ## build, check and install the package into an empty environment
 	$(BIN)/python -m pytest -m slow tests/test_package.py

@@ -53,7 +53,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class SystemConfig(Checked):
-    """The parts of a system; `comotion systems` lists the named combinations."""
+    """The parts of a system; `comotion systems` lists the named combinations.
+
+    >>> cm.SystemConfig(pair="radial", order=2).kernel
+    'se'
+    """
 
     name: str = "I-GPODE"
     """the system these parts belong to"""
@@ -148,7 +152,11 @@ class SystemConfig(Checked):
 
 @dataclass(frozen=True)
 class Stage(Checked):
-    """One round of training on windows of `horizon` frames."""
+    """One round of training on windows of `horizon` frames.
+
+    >>> cm.Stage(horizon=16, iterations=200, learning_rate=1e-2).decay
+    'none'
+    """
 
     horizon: Annotated[int, Limits(2)]
     iterations: Annotated[int, Limits(0)]
@@ -160,7 +168,14 @@ class Stage(Checked):
 
 @dataclass(frozen=True)
 class Recipe(Checked):
-    """How to train: rounds with growing horizons, and what comes before them."""
+    """How to train: rounds with growing horizons, and what comes before them.
+
+    `fit` takes one as `recipe`; each field can also be given to `fit` by its name.
+
+    >>> rounds = (cm.Stage(5, 100, 1e-2), cm.Stage(16, 200, 1e-2, decay="cosine"))
+    >>> cm.Recipe(name="mine", stages=rounds, regression=True).windows
+    100
+    """
 
     name: str = "short"
     stages: tuple[Stage, ...] = ()
@@ -193,7 +208,13 @@ class Recipe(Checked):
 
 @dataclass(frozen=True)
 class RunConfig(Checked):
-    """Everything that decides a run, so that running it again gives the same model."""
+    """Everything that decides a run, so that running it again gives the same model.
+
+    It is kept with a model (`model.config`) and in the folder of a run, as config.toml.
+
+    >>> cm.RunConfig(cm.system("motion"), seed=3).system.name
+    'motion'
+    """
 
     system: SystemConfig = field(default_factory=SystemConfig)
     recipe: Recipe = field(default_factory=Recipe)

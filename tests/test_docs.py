@@ -35,10 +35,35 @@ def test_the_readme_is_short_and_its_pictures_exist():
         assert (ROOT / place).is_file(), place
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_of_a_page_leads_somewhere(page):
     for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
         assert "://" in link or (page.parent / link).exists(), link
+
+
+def test_every_page_is_in_one_table_of_contents():
+    listed = [ROOT / "docs" / "index.md"]
+    for page in PAGES:
+        for block in re.findall(r"```{toctree}\n(.*?)```", page.read_text(), flags=re.DOTALL):
+            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed += [(page.parent / f"{name}.md").resolve() for name in names]
+    listed = [page for page in listed if page.name != "commands.md"]  # made when the site is built
+    pages = [page for page in PAGES if page.name != "commands.md"]
+    assert sorted(listed) == pages
+
+
+def test_every_script_and_every_file_of_rows_that_reviewers_are_sent_to_exists():
+    page = (ROOT / "docs" / "reviewers.md").read_text()
+    scripts, rows = re.findall(r"(\w+\.py)", page), re.findall(r"`(\w+\.jsonl)`", page)
+    assert len(scripts) > 8
+    for name in scripts:
+        assert (ROOT / "benchmarks" / name).is_file() or (ROOT / "tests" / name).is_file(), name
+    for name in rows:
+        assert (ROOT / "benchmarks" / "results" / name).is_file(), name
 
 
 def test_every_make_target_in_the_readme_exists():

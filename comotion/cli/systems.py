@@ -1,6 +1,8 @@
 """comotion systems"""
 
 import dataclasses
+import shutil
+import textwrap
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from comotion.config import SystemConfig
     from comotion.report import Table
 
+INDENT: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
 WORDS = {"gp": "Gaussian process", "mlp": "network", "bnn": "Bayesian network"}
 
 
@@ -34,7 +37,7 @@ class Options:
     paper: Annotated[bool, arg(help_behavior_hint="")] = False
     """also list the systems of the paper"""
     parts: Annotated[bool, arg(help_behavior_hint="")] = False
-    """explain the parts, their choices and their defaults"""
+    """explain the parts and the fields of a recipe, their choices and their defaults"""
     json: Annotated[bool, arg(help_behavior_hint="")] = False
     """print JSON instead of tables"""
 
@@ -45,7 +48,7 @@ def run(options: Options) -> int:
     if options.json:
         print(as_json(_as_dict()))
     elif options.parts:
-        rich.print(_parts_table().to_rich())
+        print(_explained())
     else:
         rich.print(_own_table().to_rich())
         if options.paper:
@@ -101,33 +104,35 @@ def _row(config: "SystemConfig") -> tuple[str, ...]:
     return (config.name, function, config.who, str(config.order), config.time, state)
 
 
-def _parts_table() -> "Table":
-    from comotion.report import Column, Table
+def _explained() -> str:
+    """A part with its default and its choices in a line, and below it what it means."""
+    from comotion.config import Recipe, SystemConfig
 
-    rows = tuple(
-        (name, part["choices"], str(part["default"]), part["meaning"])
-        for name, part in _parts().items()
-    )
-    columns = tuple(Column(name) for name in ("part", "choices", "default", "meaning"))
-    return Table("Parts of a system", columns, rows)
+    width = min(shutil.get_terminal_size().columns, 100)
+    lines = []
+    for title, kind in (("Parts of a system", SystemConfig), ("Fields of a recipe", Recipe)):
+        lines.append(f"{title}, each with its default and what else it may be")
+        for name, part in _parts(kind).items():
+            lines.append(f"\n{name} = {part['default']}   ({part['choices']})")
+            lines += textwrap.wrap(part["meaning"], width - 4, **INDENT)
+        lines.append("")
+    return "\n".join(lines).rstrip()
 
 
-def _parts() -> dict[str, dict[str, Any]]:
-    """Fields of the config with the docstrings beneath them."""
+def _parts(kind: type) -> dict[str, dict[str, Any]]:
+    """Fields of a config with the docstrings beneath them."""
     from docstring_parser import parse_from_object
 
-    from comotion.config import SystemConfig
-
-    meanings = {p.arg_name: p.description or "" for p in parse_from_object(SystemConfig).params}
-    hints = typing.get_type_hints(SystemConfig, include_extras=True)
+    meanings = {p.arg_name: p.description or "" for p in parse_from_object(kind).params}
+    hints = typing.get_type_hints(kind, include_extras=True)
     return {
         field.name: {
             "choices": _choices(hints[field.name]),
             "default": _plain(field.default),
-            "meaning": meanings.get(field.name, ""),
+            "meaning": " ".join(meanings.get(field.name, "").split()),
         }
-        for field in dataclasses.fields(SystemConfig)
-        if field.name != "name"
+        for field in dataclasses.fields(kind)
+        if field.name not in ("name", "stages")
     }
 
 
@@ -142,7 +147,7 @@ def _choices(hint: Any) -> str:
 
 
 def _as_dict() -> dict[str, Any]:
-    from comotion.config import to_dict
+    from comotion.config import Recipe, SystemConfig, to_dict
     from comotion.systems import FORMS, SYSTEMS, system
 
     named = {name: to_dict(system(name)) for name in SYSTEMS}
@@ -152,7 +157,8 @@ def _as_dict() -> dict[str, Any]:
             for name, config in named.items()
         },
         "endings": FORMS,
-        "parts": _parts(),
+        "parts": _parts(SystemConfig),
+        "recipe": _parts(Recipe),
     }
 
 

@@ -98,6 +98,11 @@ class Description:
 
 
 def describe(data: Trajectories) -> Description:
+    """What is in the data, printed in a few lines, with a warning where a unit seems wrong.
+
+    >>> print(cm.describe(cm.simulate.drifters(sequences=2, frames=5)).frames)
+    (5, 5)
+    """
     alive, exists = data.alive, data.exists
     seen, last = np.any(data.present, axis=-1), data.lengths - 1
     leaves = alive.any(axis=1) & ~alive[np.arange(len(data)), last]

@@ -14,7 +14,11 @@ from comotion.errors import BadInput
 def from_frame(
     frame: Any, *, ignore: Sequence[str] = (), extra: Sequence[str] = ()
 ) -> Trajectories:
-    """Trajectories from a long data frame with the columns of a table file."""
+    """Trajectories from a long data frame with the columns of a table file, as `read` gives them.
+
+    >>> cm.from_frame(cm.to_frame(data))
+    Trajectories(2 sequences, up to 12 frames, up to 3 objects, x, y, vx, vy)
+    """
     from comotion.data.reading import read
 
     return read(frame, ignore=ignore, extra=extra)
@@ -26,6 +30,9 @@ def to_frame(
     """A long data frame, one row for every object and frame with a value.
 
     Of the kind that the data came in, or `backend`; of pandas if they came in no frame.
+
+    >>> cm.to_frame(data).columns.tolist()
+    ['sequence', 'object', 'time', 'x', 'y', 'vx', 'vy']
     """
     return as_frame(tables.to_table(data), backend or data.frame_kind)
 

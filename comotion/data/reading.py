@@ -45,6 +45,10 @@ def read(
     Rarely needed: `columns` names further parts ({"x": "east"}), or all columns of a file without
     a header, in order; columns in `ignore` are not looked at, those in `extra` become features;
     `keep_jumps` leaves steps alone that nothing could make; `quiet` prints no notes.
+
+    >>> table = pd.DataFrame({"frame": [0, 1, 2], "x_a": [0.0, 0.1, 0.2], "x_b": [1.0, 0.9, 0.8]})
+    >>> cm.read(table, fps=50, unit="cm", quiet=True)
+    Trajectories(1 sequence, 3 frames, 2 objects, x (cm))
     """
     named = dict(columns) if isinstance(columns, Mapping) else {}
     named |= {"object": object} if object is not None else {}

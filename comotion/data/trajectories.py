@@ -25,6 +25,14 @@ class Trajectories:
     Sequences may differ in length and in their times, objects may enter and leave, and any frame
     or single value may be missing. `graph[p, a, b]` says that `a` hears `b`; without a graph
     everyone hears everyone, and no array of pairs is kept.
+
+    Mostly made by `read`, by a simulator, or by `from_arrays`; cut by `split`, `between`, `last`,
+    `thin`, `only`, `without` and `windows`. All arrays stay as they are: a cut is a new container.
+
+    >>> data = cm.Trajectories.from_arrays(np.zeros((4, 100, 3, 2)), 0.04 * np.arange(100))
+    >>> train, test = data.split(0.75, 0.25)
+    >>> test.between(1.0, 2.0).without("2")
+    Trajectories(1 sequence, 26 frames, 2 objects, x, y)
     """
 
     values: np.ndarray  # P N A O
@@ -94,6 +102,7 @@ class Trajectories:
 
     @property
     def velocities_observed(self) -> bool:
+        """Whether velocities are measured, not inferred."""
         return "vx" in self.features
 
     @property
@@ -198,6 +207,7 @@ class Trajectories:
         return replace(self, values=self.values[..., columns], features=tuple(features))
 
     def hide_velocities(self) -> "Trajectories":
+        """Positions and other features alone."""
         return self.select([name for name in self.features if name not in ("vx", "vy", "vz")])
 
     def first_frames(self, count: int) -> "Trajectories":

@@ -1,4 +1,8 @@
-"""Real recordings by name: fetched and checked when they are first wanted, none shipped."""
+"""Real recordings by name: fetched and checked when they are first wanted, none shipped.
+
+>>> "hexbugs" in cm.datasets.names()
+True
+"""
 
 from comotion.datasets.catalogue import describe, load, names
 

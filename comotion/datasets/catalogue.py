@@ -37,6 +37,7 @@ def load(name: str) -> Trajectories:
 
 
 def names() -> tuple[str, ...]:
+    """Of all recordings that can be loaded."""
     return tuple(CATALOGUE)
 
 

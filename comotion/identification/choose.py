@@ -62,6 +62,8 @@ def identify(
 
     Rarely needed: `effort` "best" trains longer; after `time_limit` seconds nothing new is tried;
     `say` is told what is tried.
+
+    >>> print(cm.identify(data))  # doctest: +SKIP
     """
     planned = plan(
         read(data),

@@ -44,6 +44,8 @@ def fit(
     nothing new is tried and no further step is taken; `valid`, `hold_out`, `recipe`, `seed`,
     `overwrite`, `progress` and `watcher` are those of `comotion.train.fit`; with `report=False`
     forecasts of what was held out are not scored afterwards.
+
+    >>> model = cm.fit(data, system="comotion", iterations=100)  # doctest: +SKIP
     """
     begun, talks = time.monotonic(), options.get("progress") is not False
     say = partial(print, file=sys.stderr, flush=True) if talks else silently

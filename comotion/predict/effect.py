@@ -21,7 +21,12 @@ DIFFERENCE = "effect"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Effect:
-    """`changed` minus `base` under the same draws, without observation noise."""
+    """`changed` minus `base` under the same draws, without observation noise.
+
+    >>> effect = model.predict(data.without("1"), like=future) - future
+    >>> effect.mean().to_frame()["object"].unique().tolist()
+    ['0', '2']
+    """
 
     changed: Forecast
     base: Forecast
@@ -32,6 +37,7 @@ class Effect:
         return self.changed["trajectory"] - self.base["trajectory"]
 
     def mean(self) -> Summary:
+        """Of the differences, for each sequence, time, object and feature."""
         return self._summary("mean", self.draws.mean("draw"))
 
     def interval(self, level: float = 0.9) -> tuple[Summary, Summary]:
@@ -47,6 +53,7 @@ class Effect:
         return self._summary("low", low), self._summary("high", high)
 
     def sd(self) -> Summary:
+        """The spread of the differences: what the posterior leaves open about the effect."""
         return self._summary("sd", self.draws.std("draw"))
 
     def to_frame(self, kind: str | None = None) -> Any:

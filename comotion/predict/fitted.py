@@ -37,7 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedModel:
-    """What `fit` gives and a model file holds. What it is asked stands in a file for each verb."""
+    """What `fit` gives and a model file holds.
+
+    Asked every day: `predict`, `law`, `what_if`, `report`; now and then: `simulate`, `properties`,
+    `explore`, `save`. `findings` says how well it did on what was held back.
+
+    >>> model
+    FittedModel(I-GPODE-S: x, y, vx, vy of 3 objects, 0.5 apart)
+    """
 
     model: Model
     scaling: Scaling
@@ -81,6 +88,9 @@ class FittedModel:
         the number of finished draws;
         `like` is a forecast whose draws of law, start and noise are taken again for data without
         some of its objects, so that the difference of the two is the effect; `what_if` does more.
+
+        >>> model.predict(data, horizon=3.0, draws=10)
+        Forecast(10 draws of 2 sequences, 3 objects, 6 times from 6 to 8.5; I-GPODE-S)
         """
         from comotion.predict.forecasting import ForecastSettings, make_forecast
 
@@ -107,6 +117,13 @@ class FittedModel:
         from comotion.predict.what_if import simulate
 
         return simulate(self, np.asarray(states, float), np.asarray(times, float), **options)
+
+    def properties(self, data: Any, kind: str = "") -> Any:
+        """What is inferred about each object (`fit(properties="inferred")`): a frame with a row of
+        mean and sd for each sequence, object and property."""
+        from comotion.predict.properties import inferred_properties
+
+        return inferred_properties(self, read(data), kind)
 
     @cached_property
     def law(self) -> "Law":
@@ -145,6 +162,7 @@ class FittedModel:
 
     @property
     def system(self) -> str:
+        """The name of the system whose parts these are."""
         return self.config.system.name
 
     def report(
@@ -168,6 +186,7 @@ class FittedModel:
         return f"<b>{escape(repr(self))}</b>{table}<pre>{escape(str(self.law))}</pre>"
 
     def save(self, path: str | Path) -> None:
+        """One file, which `comotion.load` reads back to the same numbers."""
         from comotion.predict import model_file
 
         model_file.save(self, Path(path))

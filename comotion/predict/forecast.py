@@ -35,6 +35,12 @@ class Forecast:
     `object` and `time` are indices of it where all sequences share them; `object_name`, `t` and
     `origin` (the last time seen) are those of each sequence in any case.
     `seen` is the data the forecast was made from, with these `settings` of `predict`.
+
+    >>> low, high = future.sel(object="1", feature="x").interval(0.9)
+    >>> bool((low.array <= high.array).all())
+    True
+    >>> future.mean().to_frame().columns.tolist()
+    ['sequence', 'object', 'time', 'x', 'y', 'vx', 'vy']
     """
 
     dataset: "xr.Dataset"
@@ -69,15 +75,19 @@ class Forecast:
 
     @property
     def units(self) -> Units:
+        """Of lengths and times, as the data have them."""
         return Units.among(self.dataset.attrs)
 
     def mean(self) -> "Summary":
+        """Of the draws, for each sequence, time, object and feature."""
         return self._summary("mean", self._draws().mean("draw"))
 
     def median(self) -> "Summary":
+        """The value that half of the draws are below."""
         return self._summary("median", self._draws().median("draw", skipna=False))
 
     def sd(self) -> "Summary":
+        """The spread of the draws, observation noise included."""
         return self._summary("sd", self._draws().std("draw"))
 
     def quantile(self, level: float) -> "Summary":

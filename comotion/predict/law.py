@@ -24,7 +24,11 @@ NOTHING = "no interaction that the data make sure of"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Law:
-    """f_s (`alone`) and f_b (`interaction`) in the data's units; printing it gives sentences."""
+    """f_s (`alone`) and f_b (`interaction`) in the data's units; printing it gives sentences.
+
+    >>> list(model.law.interaction().data_vars)
+    ['mean', 'sd', 'low', 'high']
+    """
 
     fitted: FittedModel
 

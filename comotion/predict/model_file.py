@@ -40,7 +40,12 @@ def save(fitted: FittedModel, path: Path) -> None:
 
 
 def load(path: str | Path) -> FittedModel:
-    """A model file, or that of a run's folder, as it was: the same numbers, bit for bit."""
+    """A model file, or that of a run's folder, as it was: the same numbers, bit for bit.
+
+    >>> model.save("model.safetensors")
+    >>> cm.load("model.safetensors").system
+    'I-GPODE-S'
+    """
     path = Path(path)
     if path.is_dir():
         path = path / "model.safetensors"

@@ -50,6 +50,9 @@ def evaluate(
 
     Rarely needed: `protocol` says how many frames are seen and forecast and which objects count;
     `draws` and `seed` are for a model.
+
+    >>> cm.evaluate(future, longer).references
+    ['climatology', 'constant velocity', 'Kalman filter']
     """
     if isinstance(what, FittedModel | AbstractReference):
         protocol = protocol or default_protocol(what, data)

@@ -37,6 +37,7 @@ class Evaluation:
 
     @property
     def references(self) -> list[str]:
+        """The forecasts without a model that stand beside it."""
         return [name for name in self.scores if name != self.name]
 
     def skill(self, against: str = CLIMATOLOGY, measure: str = "crps") -> ConfidenceInterval:

@@ -2,6 +2,9 @@
 
 `advance_balls`, `advance_charges`, `advance_springs` and `advance_agents` carry given states
 forward by the true law; `AGENT_SCENES[name].law` has the true kernels of agents.
+
+>>> cm.simulate.charged_particles(sequences=2, objects=4, frames=10)
+Trajectories(2 sequences, up to 10 frames, up to 4 objects, x, y, vx, vy)
 """
 
 from collections.abc import Callable

@@ -85,7 +85,14 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 def system(name: str, **changes: Any) -> SystemConfig:
-    """The parts of a named system, with some of them changed."""
+    """The parts of a named system, with some of them changed.
+
+    Names are matched without case; `comotion systems --parts` explains every part. `fit` takes
+    the result as `system`.
+
+    >>> cm.system("comotion", kernel="matern52").kernel
+    'matern52'
+    """
     base, _, form = name.partition("/")
     spelled = {known.lower(): known for known in SYSTEMS}
     base = spelled.get(base.lower(), base)

@@ -19,11 +19,14 @@ def test_ours_come_first_and_the_papers_on_request(capsys):
 
 def test_every_part_says_what_it_means_to_a_user(capsys):
     assert main(["systems", "--json"]) == 0
-    parts = json.loads(capsys.readouterr().out)["parts"]
+    listed = json.loads(capsys.readouterr().out)
+    parts = listed["parts"]
     for name in ("alone", "pair"):
         for choice in parts[name]["choices"].split(" | "):
             assert f"{choice}, " in parts[name]["meaning"], (name, choice)
-    assert all(len(part["meaning"]) > 15 for part in parts.values())
+    for part in (*parts.values(), *listed["recipe"].values()):
+        assert len(part["meaning"]) > 15
+        assert "\n" not in part["meaning"]
 
 
 def test_every_system_has_a_row_and_every_ending_is_named(capsys):
