@@ -53,7 +53,7 @@ def examples():
         yield pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", examples())
+@pytest.mark.parametrize("name", list(examples()))
 def test_the_example_of_a_public_name_does_what_it_says(
     name, names, tmp_path, monkeypatch, request
 ):
@@ -91,3 +91,17 @@ def test_members_that_the_reference_lists_exist_and_say_what_they_are_for():
             if not inspect.getdoc(getattr(found, "__func__", found)):
                 silent.append(f"{name}.{member}")
     assert silent == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comotion.data.describe.Description",
+        "comotion.identification.Identification",
+        "comotion.predict.formulas.Formula",
+        "comotion.predict.law.Law",
+        "comotion.scoring.Evaluation",
+    ],
+)
+def test_a_notebook_shows_an_answer_as_it_prints(name):
+    assert find(name).__repr__ is find(name).__str__

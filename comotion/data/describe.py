@@ -38,7 +38,7 @@ class TimeSteps:
         return f"irregular, {self.low:.4g} to {self.high:.4g} apart (median {self.median:.4g})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Description:
     """Figures about a data set; `str()` tells them to people, `to_dict()` to programs."""
 
@@ -95,6 +95,8 @@ class Description:
                 for name, span in ranges.items()
             ]
         return "\n".join(lines + [f"warning     {warning}" for warning in self.warnings])
+
+    __repr__ = __str__  # for notebooks
 
 
 def describe(data: Trajectories) -> Description:

@@ -45,7 +45,7 @@ def gain_over(evaluation: Evaluation, best: Evaluation) -> ConfidenceInterval:
     return paired_skill(ours.cells["crps"], theirs.cells["crps"], blocks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identification:
     """Printed, a table with a sentence for each structure; `model` is the one that was chosen."""
 
@@ -82,6 +82,8 @@ class Identification:
         ]
         lines += [f"not tried: {name} ({why})" for name, why in self.skipped.items()]
         return "\n".join([*lines, "", self.conclusion])
+
+    __repr__ = __str__  # for notebooks
 
     @property
     def conclusion(self) -> str:

@@ -23,7 +23,7 @@ class Family:
     grid: Callable[[Curve], Sequence[np.ndarray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Formula:
     """The formula that fits best, its parameters with their spread over the posterior, and how
     many standard deviations the learned force is away from it at the worst distance."""
@@ -44,6 +44,8 @@ class Formula:
         return (
             f"{self.name}: {self.text} with {told} ({verdict}off by {self.misfit:.1f} sd at worst)"
         )
+
+    __repr__ = __str__  # for notebooks
 
 
 def _lengths(r: Curve) -> np.ndarray:

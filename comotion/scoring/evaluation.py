@@ -18,7 +18,7 @@ CLIMATOLOGY = "climatology"
 DIGITS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Scores of a forecast beside those of its references, on the same rows and leads.
 
@@ -125,6 +125,8 @@ class Evaluation:
                 f"from:   {self.made_from}",
             ]
         )
+
+    __repr__ = __str__  # for notebooks
 
     def _skill_line(self) -> str:
         """Skill is the share of a reference's CRPS that the forecast saves."""

@@ -14,7 +14,7 @@ def inline(self, node: nodes.math) -> None:
 
 
 def display(self, node: nodes.math_block) -> None:
-    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    self.body.append(f'<div class="equation">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode
 
 
