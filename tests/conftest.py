@@ -8,7 +8,8 @@ from pathlib import Path
 
 # Many tests build a program that an earlier one has built, here, in the other worker or in a
 # process that a test started: all share one folder. What is read half written is compiled again.
-if "PYTEST_XDIST_WORKER" not in os.environ:
+# Who runs tests again and again may name a folder that is kept.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     COMPILED = tempfile.TemporaryDirectory(prefix="comotion-compiled-", ignore_cleanup_errors=True)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = COMPILED.name
 os.environ |= {
