@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from comotion.jobs.rows import Row
-from comotion.reproduce.runs import OURS, TRUE_DYNAMICS, Run
+from comotion.reproduce.runs import TRUE_DYNAMICS, Fit, Ours, Run
 from comotion.reproduce.tables import PaperTable, runs_of
 from comotion.reproduce.today import id_of
 
@@ -57,19 +57,29 @@ def _expected(run: Run, rows: Sequence[Row]) -> float | None:
         kind = told["scene"]["kind"] == run.scene.kind
         return name, kind, told["scale"] == run.scale
 
-    closed = {TRUE_DYNAMICS, OURS}
-    of_its_kind = [
-        row for row in rows if (row["run"]["name"] in closed) == (run.source.name in closed)
-    ]
+    floor = run.source.name == TRUE_DYNAMICS
+    of_its_kind = [row for row in rows if (row["run"]["name"] == TRUE_DYNAMICS) == floor]
     if not of_its_kind:
         return None
     nearest = max(map(alike, of_its_kind))
-    return fmean(sum(row["seconds"].values()) for row in of_its_kind if alike(row) == nearest)
+    return fmean(_seconds(run, row) for row in of_its_kind if alike(row) == nearest)
 
 
-def _is_short(name: str) -> bool:
-    """Seconds say nothing of minutes."""
-    return name in (TRUE_DYNAMICS, OURS)
+def _seconds(run: Run, row: Row) -> float:
+    """What the row took, had it trained as long and drawn as often as the run will."""
+    seconds, told = row["seconds"], row["run"]
+    more = dict.fromkeys(seconds, 1.0)
+    if isinstance(run.source, Fit | Ours):
+        more["fit"] = _work(run.to_dict()) / max(1, _work(told))
+        more["forecast test"] = run.draws / told["draws"]
+    return sum(more[phase] * taken for phase, taken in seconds.items())
+
+
+def _work(told: dict) -> int:
+    """Frames that are followed in training."""
+    recipe = told["source"]["recipe"]
+    followed = sum(stage["iterations"] * stage["horizon"] for stage in recipe["stages"])
+    return recipe["windows"] * followed
 
 
 def _cell(told: dict) -> tuple:

@@ -94,6 +94,8 @@ def select(
         if (not noise or entry.scene.noise in noise)
         and (not systems or entry.system in systems or bases[entry.system] in systems)
     )
+    if not kept:
+        raise BadInput(f"--systems {OURS}: name a system of table '{chosen.label}' beside it")
     beside = (TRUE_DYNAMICS,) if systems and OURS not in systems else chosen.beside
     return replace(chosen, entries=kept, beside=beside)
 

@@ -81,6 +81,7 @@ def test_parts_of_a_table_can_be_chosen():
         (lambda: table("bb4"), "there is no table 'bb4': choose one of gps, interactions, "),
         (lambda: select(table("gps"), noise=["loud"]), "--noise loud: table 'gps' has none, low"),
         (lambda: select(table("gps"), systems=["NODE"]), "table 'gps' has I-GPODE, GPODE"),
+        (lambda: select(table("gps"), systems=["ours"]), "a system of table 'gps' beside it"),
     ],
 )
 def test_what_a_table_does_not_have_is_refused(choose, sentence):
@@ -214,11 +215,14 @@ def test_a_status_counts_what_is_there_stale_and_missing_and_how_long_it_would_t
     shown = made_up("gps", {}, noise=["none"])
     rows: list[Row] = copy.deepcopy(shown.rows)
     for row in rows:
-        row["seconds"] = {"fit": 360.0}
-    rows[0]["run"]["source"]["recipe"]["stages"][0]["iterations"] = 7
+        row["seconds"] = {"fit": 360.0, "score test": 36.0}
+    stages = rows[0]["run"]["source"]["recipe"]["stages"]
+    for stage in stages:
+        stage["iterations"] //= 2
     (status,) = statuses([shown.table], rows[:-1], "fast", seeds=2)
     assert (status.there, len(status.stale), len(status.missing)) == (6, 1, 1)
-    assert status.hours == pytest.approx(0.2)
+    # Of two rows like the stale run one had half of its steps; scoring takes as long as ever.
+    assert status.hours * 3600 == pytest.approx((2 * 360 + 360) / 2 + 360 + 2 * 36)
 
 
 def test_a_later_row_of_the_same_cell_counts():
