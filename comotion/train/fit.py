@@ -3,11 +3,9 @@
 import dataclasses
 import time
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from pathlib import Path
-from threading import Event
 from typing import Any, Literal
 
 import jax
@@ -22,22 +20,19 @@ from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
-from comotion.initialise import initialise, look_for_contacts, nothing_else_acts, with_walls
-from comotion.integrate import BodyNoise, StateNoise
+from comotion.initialise import initialise, look_for_contacts, with_walls
+from comotion.integrate import BodyNoise
 from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
-from comotion.train.calibrate import calibrate
 from comotion.train.closing import close
 from comotion.train.folder import RunFolder, fingerprint
-from comotion.train.interruptible import LeftBehind, interruptible
 from comotion.train.loop import Loop
+from comotion.train.phases import SoFar, calibrated, run, started, stretched
 from comotion.train.plan import HELD_OUT, FitPlan, plan
-from comotion.train.precompile import compiling_steps
 from comotion.train.progress import Several, Silent, Watcher, watcher_here
 from comotion.train.recipe import WISHES, changed
 from comotion.train.recipe import recipe as named_recipe
 from comotion.train.step import first_state
-from comotion.train.stretch import fit_stretch
 
 
 @one_thread_each()
@@ -81,16 +76,7 @@ def fit(
     makes the same call: all devices share the work, the first process writes the files.
     """
     folder = RunFolder(Path(out)) if out is not None and jax.process_index() == 0 else None
-    valid = None if valid is None else read(valid)
-    if hold_out is None and valid is None and resume and folder is not None:
-        hold_out, valid = folder.was_held_out()
-    planned = plan(
-        read(train),
-        valid=valid,
-        hold_out=HELD_OUT if hold_out is None else hold_out,
-        system=system,
-        parts=parts,
-    )
+    planned = _planned(train, valid, hold_out, system, parts, folder if resume else None)
     seen = planned.train.velocities_observed
     config = run_config(system, recipe, seed, planned.parts, velocities_seen=seen)
     _check(planned, config)
@@ -104,12 +90,7 @@ def fit(
         for sentence in (*planned.sentences, *filter(None, [about_folder])):
             watcher.say(sentence)
         until = inf if time_limit is None else time.monotonic() + time_limit
-        work = partial(_trained, planned, config, folder, watcher, until, so_far)
-        try:
-            fitted = interruptible(work, so_far.heard)
-        except LeftBehind:
-            so_far.heard.set()
-            fitted = so_far.rescued()
+        fitted = so_far.of(partial(_trained, planned, config, folder, watcher, until, so_far))
         if so_far.heard.is_set() and on_interrupt == "raise":
             raise KeyboardInterrupt("stopped")
         if folder is not None:
@@ -119,6 +100,22 @@ def fit(
     return fitted
 
 
+def _planned(
+    train: Any,
+    valid: Any,
+    hold_out: float | None,
+    system: str | SystemConfig,
+    parts: dict[str, Any],
+    resumed: RunFolder | None,
+) -> FitPlan:
+    """What is trained on and what is watched; a run that is resumed holds out what it held out."""
+    valid = None if valid is None else read(valid)
+    if hold_out is None and valid is None and resumed is not None:
+        hold_out, valid = resumed.was_held_out()
+    share = HELD_OUT if hold_out is None else hold_out
+    return plan(read(train), valid=valid, hold_out=share, system=system, parts=parts)
+
+
 def _check(planned: FitPlan, config: RunConfig) -> None:
     """Says before anything starts what is wrong with the data."""
     shape = data_shape(planned.train)
@@ -126,23 +123,6 @@ def _check(planned: FitPlan, config: RunConfig) -> None:
     if planned.valid is not None:
         check_data(config.system, shape, planned.valid)
         data_shape(planned.valid)  # also if nothing in them moves
-
-
-@dataclass
-class SoFar:
-    """What there is of a fit that may be stopped at any moment."""
-
-    heard: Event = field(default_factory=Event)
-    fitted: FittedModel | None = None
-    loop: Loop | None = None
-
-    def rescued(self) -> FittedModel:
-        """The model as it is, while a program for its next steps is still being compiled."""
-        if self.fitted is None or self.loop is None:
-            raise KeyboardInterrupt("stopped before anything was learned")
-        self.loop.save()
-        self.loop.tell_stopped()
-        return dataclasses.replace(self.fitted, model=on_one(self.loop.model))
 
 
 def _trained(
@@ -161,15 +141,7 @@ def _trained(
     fitted, dataset = untrained(train, config, key=key_build)
     # Which contacts there are is part of a checkpoint's shape, so they are found again.
     if not _has_started(folder) or config.system.contacts != "off":
-        watcher.say("compiling, and finding a start from the data")
-        found = look_for_contacts(fitted.model, dataset, config.system.contacts)
-        fitted = dataclasses.replace(fitted, model=with_walls(fitted.model, found))
-        trained = found is None or not nothing_else_acts(fitted.model, found)
-        with compiling_steps(config, fitted.model, dataset) if trained else nullcontext():
-            model = initialise(fitted.model, dataset, config.recipe, found=found, key=key_start)
-        fitted = dataclasses.replace(fitted, model=model)
-        if fitted.contacts:
-            watcher.say(f"hard contacts: {fitted.contacts}")
+        fitted = started(fitted, dataset, watcher, key=key_start)
     state = first_state(fitted.model)
     if folder is not None:
         state = folder.restore(state, identity)
@@ -178,33 +150,14 @@ def _trained(
     loop = Loop(config, dataset, held_out, watcher, folder, identity, state, until)
     loop.save()
     so_far.fitted, so_far.loop = fitted, loop
-    law = contacts_of(loop.state.model)
-    restless = isinstance(loop.state.model.process_noise, BodyNoise)
-    try:
-        if law is None or restless:  # through collisions only noise is trained, never a law
-            loop.run(key=key_train)
-    except KeyboardInterrupt:
-        so_far.heard.set()
-        loop.save()
-        loop.tell_stopped()
-    model = on_one(loop.model)
-    uncertain = isinstance(model.process_noise, StateNoise)
-    if config.recipe.calibration and uncertain and not (law is not None and law.only):
-        watcher.say("compiling, and calibrating (Ctrl-C leaves that out)")
-        judged = dataset if held_out is None else held_out
-        try:
-            model = calibrate(model, config, judged, key=key_calibrate)
-        except KeyboardInterrupt:
-            so_far.heard.set()
-    fitted = dataclasses.replace(fitted, model=model)
-    last = config.recipe.stages[-1]
-    if last.objective == "score" and valid is not None:
-        watcher.say("measuring the bands on held-out frames (Ctrl-C leaves that out)")
-        try:
-            fitted = dataclasses.replace(fitted, stretch=fit_stretch(fitted, valid, last.horizon))
-        except KeyboardInterrupt:
-            so_far.heard.set()
-    return fitted
+    law = contacts_of(fitted.model)
+    # Through collisions only noise is trained, never a law.
+    if law is None or isinstance(fitted.model.process_noise, BodyNoise):
+        run(loop, so_far, key=key_train)
+    judged = dataset if held_out is None else held_out
+    fitted = dataclasses.replace(fitted, model=on_one(loop.model))
+    fitted = calibrated(fitted, judged, watcher, so_far, key=key_calibrate)
+    return fitted if valid is None else stretched(fitted, valid, watcher, so_far)
 
 
 def prepare(

@@ -24,6 +24,7 @@ from comotion.integrate import StateNoise
 from comotion.objective import evidence_bound
 from comotion.train import fit
 from comotion.train import loop as loop_module
+from comotion.train import phases
 from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
 from comotion.train.step import held_out_figure, step_plan
@@ -126,7 +127,7 @@ def test_a_run_that_has_started_does_not_look_for_a_start_again(
     with pytest.raises(SystemExit):
         fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], **TINY_PARTS)
     monkeypatch.undo()
-    monkeypatch.setattr(sys.modules[prepare.__module__], "initialise", interrupted)
+    monkeypatch.setattr(phases, "initialise", interrupted)
     fit(balls, recipe=tiny_recipe, out=folder, valid=balls[:4], resume=True, **TINY_PARTS)
     assert same_bytes(finished[1], folder)
 
