@@ -16,7 +16,7 @@ import scoringrules
 from rows import append
 
 import comotion as cm
-from comotion.objective import evidence_bound
+from comotion.model import evidence_bound
 from comotion.systems import system
 from comotion.train import fit, recipe, step
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from comotion.backend import cache
-from comotion.parts import VIEWS
+from comotion.config.parts import VIEWS
 
 if TYPE_CHECKING:
     from comotion import datasets as datasets

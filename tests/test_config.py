@@ -5,7 +5,6 @@ import typing
 
 import pytest
 
-from comotion import parts
 from comotion.config import (
     Limits,
     Recipe,
@@ -13,6 +12,7 @@ from comotion.config import (
     Stage,
     SystemConfig,
     from_dict,
+    parts,
     read_toml,
     replace,
     to_dict,

@@ -30,7 +30,7 @@ from comotion.dynamics.accumulate import Messages, SumRule
 from comotion.errors import BadInput
 from comotion.functions import FUNCTIONS, Capacity
 from comotion.gp import KERNELS
-from comotion.objective import evidence_bound
+from comotion.model import evidence_bound
 from comotion.predict import load
 from comotion.systems import system
 from comotion.train.fit import prepare

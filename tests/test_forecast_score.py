@@ -11,7 +11,7 @@ import scoringrules
 import comotion as cm
 from comotion._types import FAST
 from comotion.config import Recipe, RunConfig, Stage
-from comotion.objective.score import fair_crps
+from comotion.model.score import fair_crps
 from comotion.train.fit import prepare
 
 STEP, DRAWS = 0.5, 50

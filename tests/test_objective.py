@@ -14,7 +14,7 @@ from comotion.data import Trajectories
 from comotion.data.scaling import identity_scaling
 from comotion.data.windows import Excerpt, to_dataset
 from comotion.initialise import initialise
-from comotion.objective import evidence_bound
+from comotion.model import evidence_bound
 from comotion.systems import build, data_shape, system
 
 KEY = jax.random.key(0)

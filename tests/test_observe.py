@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 
-from comotion.observe import FirstEntries, LearnedDecoder, Observation
+from comotion.model import FirstEntries, LearnedDecoder, Observation
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(5, 3, 2))

@@ -15,8 +15,8 @@ from comotion.errors import BadInput
 
 if TYPE_CHECKING:
     from comotion.jobs.engine import AbstractEngine
-    from comotion.sweep.search import Study
-    from comotion.sweep.space import Space
+    from comotion.reproduce.sweep.search import Study
+    from comotion.reproduce.sweep.space import Space
 
 FAILED = 1
 
@@ -74,8 +74,8 @@ class Options(ReadingOptions):
 
 def run(options: Options) -> int:
     from comotion.jobs.engine import engine
-    from comotion.sweep.search import Study
-    from comotion.sweep.settings import keep_to, settings
+    from comotion.reproduce.sweep.search import Study
+    from comotion.reproduce.sweep.settings import keep_to, settings
 
     if options.trials < 1:
         raise BadInput(f"--trials {options.trials}: give at least 1")
@@ -110,7 +110,7 @@ def _space(options: Options) -> "Space":
     """What the file says, at the scale that was asked for."""
     import dataclasses
 
-    from comotion.sweep.space import read_space
+    from comotion.reproduce.sweep.space import read_space
 
     space = read_space(options.space)
     for name in options.only:
@@ -137,7 +137,7 @@ def _search(study: "Study", options: Options, workers: "AbstractEngine") -> bool
     from contextlib import closing
 
     from comotion.jobs.engine import Failure
-    from comotion.sweep.search import finished, forget_the_dead, missing, perform
+    from comotion.reproduce.sweep.search import finished, forget_the_dead, missing, perform
 
     forget_the_dead(study)
     failed, done = False, len(finished(study))
@@ -160,7 +160,7 @@ def _conclude(study: "Study", out: Path) -> dict[str, Any]:
     from comotion.config import write_toml
     from comotion.report import figure_png
     from comotion.report.search import explained, search_figure
-    from comotion.sweep.search import best_config, finished
+    from comotion.reproduce.sweep.search import best_config, finished
 
     trials = finished(study)
     whole = [(trial.params, trial.value) for trial in trials if trial.state.name == "COMPLETE"]

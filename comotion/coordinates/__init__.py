@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from comotion import parts
+from comotion.config import parts
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
 from comotion.coordinates.distance import aligning_pair, distance_pair, log_distance_pair

@@ -1,6 +1,6 @@
 """Who acts on whom."""
 
-from comotion import parts
+from comotion.config import parts
 from comotion.dynamics.accumulate import (
     AbstractAccumulation,
     AccumulationSizes,

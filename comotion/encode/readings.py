@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from comotion import parts
+from comotion.config import parts
 from comotion.coordinates import Actor, LocalFrame, local_frame
 from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window

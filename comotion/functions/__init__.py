@@ -1,6 +1,6 @@
 """Random functions: what the unknown parts of a model can be."""
 
-from comotion import parts
+from comotion.config import parts
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 from comotion.functions.bayesian_mlp import BayesianMLP
 from comotion.functions.mlp import ACTIVATIONS, MLP, Network

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from comotion import parts
 from comotion._types import FAST, Key
 from comotion.backend.fast_math import softplus
 from comotion.backend.row_batching import rowwise
+from comotion.config import parts
 from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
 
 

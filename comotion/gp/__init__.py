@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from comotion import parts
+from comotion.config import parts
 from comotion.gp.combine import KernelProduct, KernelSum
 from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
 from comotion.gp.inducing import k_means

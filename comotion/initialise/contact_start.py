@@ -22,8 +22,7 @@ from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import Shown
 from comotion.initialise.tracks import Tracks
 from comotion.integrate import BodyNoise
-from comotion.model import Model
-from comotion.observe import FirstEntries
+from comotion.model import FirstEntries, Model
 
 Wish = Literal["off", "hard", "auto"]
 OUTLIER = 8.0

@@ -23,8 +23,7 @@ from comotion.dynamics import Scene
 from comotion.encode import Belief
 from comotion.encode.differences import finite_differences
 from comotion.initialise.shown import Shown
-from comotion.model import Beliefs, Model
-from comotion.observe import FirstEntries
+from comotion.model import Beliefs, FirstEntries, Model
 
 WINDOWS = 50
 CLIP = 1.0

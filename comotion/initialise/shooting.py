@@ -28,8 +28,7 @@ from comotion.initialise.rates import given_paths
 from comotion.initialise.regression import laws_of
 from comotion.initialise.shown import Shown
 from comotion.integrate import FixedSteps
-from comotion.model import Model
-from comotion.observe import FirstEntries
+from comotion.model import FirstEntries, Model
 
 FRAMES = 10
 MOST_WINDOWS = 200

@@ -9,8 +9,7 @@ from comotion.data.windows import Dataset
 from comotion.initialise.denoise import denoised
 from comotion.initialise.find_properties import find_properties
 from comotion.initialise.rates import Paths, observed_paths
-from comotion.model import Model
-from comotion.observe import FirstEntries
+from comotion.model import FirstEntries, Model
 
 
 class Shown(eqx.Module):

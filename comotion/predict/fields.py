@@ -14,7 +14,7 @@ from comotion.contacts import Contacts
 from comotion.coordinates import Actor
 from comotion.dynamics import InteractingDynamics
 from comotion.errors import BadInput
-from comotion.observe import FirstEntries
+from comotion.model import FirstEntries
 from comotion.predict.fitted import FittedModel
 from comotion.predict.probes import Probes, probes
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from comotion.backend.devices import one_thread_each
 from comotion.config import RunConfig
+from comotion.config.parts import VIEWS
 from comotion.contacts import ContactLaw, Outline, describe_contacts, outline
 from comotion.data.reading import read
 from comotion.data.scaling import Scaling
@@ -22,7 +23,6 @@ from comotion.data.units import UNKNOWN, with_unit
 from comotion.data.windows import Excerpt, first, to_dataset
 from comotion.dynamics import InteractingDynamics
 from comotion.model import Model
-from comotion.parts import VIEWS
 from comotion.predict.change import Change
 from comotion.predict.findings import Findings
 from comotion.predict.forecast import Forecast

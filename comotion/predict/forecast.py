@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.config.parts import VIEWS
 from comotion.data.cells import DataTable
 from comotion.data.frames import as_frame
 from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units, counted, with_unit
 from comotion.errors import BadInput
-from comotion.parts import VIEWS
 
 if TYPE_CHECKING:
     import xarray as xr

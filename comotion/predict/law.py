@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from comotion.config.parts import VIEWS
 from comotion.data.units import Units, with_unit
 from comotion.errors import BadInput
-from comotion.parts import VIEWS
 from comotion.predict.fields import fields, typical_speed
 from comotion.predict.fitted import FittedModel
 from comotion.predict.formulas import DRAG, Formula, fit_formula, fit_formulas

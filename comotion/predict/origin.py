@@ -22,8 +22,7 @@ from comotion.data.windows import Excerpt, Window, cut
 from comotion.dynamics import AbstractField, InteractingDynamics
 from comotion.encode.base import FirstFrames, first_frames
 from comotion.integrate import overlaps
-from comotion.model import Beliefs, Model, Start
-from comotion.observe import FirstEntries
+from comotion.model import Beliefs, FirstEntries, Model, Start
 
 CANDIDATES = 4
 """Of an initial state, where nothing is hard."""

@@ -37,8 +37,7 @@ from comotion.integrate import (
     body_noise,
     no_noise,
 )
-from comotion.model import Model
-from comotion.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
+from comotion.model import AbstractDecoder, FirstEntries, LearnedDecoder, Model, Observation
 from comotion.systems.shape import DataShape, coordinates, state_layout
 
 

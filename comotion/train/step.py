@@ -17,8 +17,7 @@ from comotion.backend.row_batching import summed_gradients
 from comotion.config import RunConfig, Stage, SystemConfig
 from comotion.data.windows import Dataset, Excerpt, crowd, most_together, sample_excerpts
 from comotion.encode import OriginFilter
-from comotion.model import Model
-from comotion.objective import Bound, evidence_bound, forecast_score
+from comotion.model import Bound, Model, evidence_bound, forecast_score
 from comotion.train.optimiser import first_optimiser_state, updated
 
 LAST_RATE = 0.02

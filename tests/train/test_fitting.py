@@ -21,10 +21,9 @@ from comotion.config import Stage, read_toml
 from comotion.data.windows import sample_excerpts, to_dataset
 from comotion.errors import BadInput
 from comotion.integrate import StateNoise
-from comotion.objective import evidence_bound
-from comotion.train import fit
+from comotion.model import evidence_bound
+from comotion.train import fit, phases
 from comotion.train import loop as loop_module
-from comotion.train import phases
 from comotion.train.fit import prepare, run_config
 from comotion.train.loop import TrainingDivergedError
 from comotion.train.step import held_out_figure, step_plan

@@ -18,8 +18,7 @@ from comotion.coordinates.layout import Layout
 from comotion.data import Trajectories
 from comotion.dynamics import InteractingDynamics, JointDynamics, Nonlinear
 from comotion.errors import BadInput
-from comotion.model import Model, Start
-from comotion.observe import FirstEntries
+from comotion.model import FirstEntries, Model, Start
 from comotion.predict import FittedModel
 from comotion.predict.origin import CANDIDATES, MOVES, Search
 from comotion.predict.probes import state_units

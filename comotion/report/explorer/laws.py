@@ -25,7 +25,7 @@ from comotion.functions import Network, SparseGPDraw
 from comotion.gp.combine import AnchoredProduct, AnchoredSum
 from comotion.gp.kernels import AnchoredRadial, Matern12, Matern32, Matern52, SquaredExponential
 from comotion.integrate import BodyNoise, FixedSteps, FrameSteps, StateNoise
-from comotion.observe import FirstEntries, LearnedDecoder
+from comotion.model import FirstEntries, LearnedDecoder
 
 Description = dict[str, Any]
 

@@ -14,7 +14,7 @@ from comotion._types import Key, Keys
 from comotion.backend.devices import over_parts
 from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Window, cut
-from comotion.model import Beliefs, Model
+from comotion.model.model import Beliefs, Model
 
 
 class ForecastScore(eqx.Module):

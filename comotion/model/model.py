@@ -23,7 +23,7 @@ from comotion.integrate import (
     noisy_trajectory,
     trajectory,
 )
-from comotion.observe import Observation
+from comotion.model.observe import Observation
 
 
 class Beliefs(eqx.Module):

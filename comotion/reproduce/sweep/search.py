@@ -18,7 +18,7 @@ from comotion.data.reading import understand
 from comotion.data.wishes import Wishes
 from comotion.errors import BadInput
 from comotion.reproduce.scenes import parts_of
-from comotion.sweep.space import Between, Space
+from comotion.reproduce.sweep.space import Between, Space
 from comotion.train.progress import Figures
 
 FEWEST_TO_COMPARE = 4

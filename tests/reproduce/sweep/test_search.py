@@ -14,8 +14,7 @@ from comotion.data import write
 from comotion.errors import BadInput
 from comotion.jobs.engine import engine
 from comotion.report.search import explained, search_figure
-from comotion.simulate import bouncing_balls
-from comotion.sweep.search import (
+from comotion.reproduce.sweep.search import (
     StopsEarly,
     Study,
     SweepTrial,
@@ -26,8 +25,9 @@ from comotion.sweep.search import (
     perform,
     suggested,
 )
-from comotion.sweep.settings import keep_to, settings
-from comotion.sweep.space import Between, Space, read_space
+from comotion.reproduce.sweep.settings import keep_to, settings
+from comotion.reproduce.sweep.space import Between, Space, read_space
+from comotion.simulate import bouncing_balls
 from comotion.systems import system
 from comotion.train import recipe
 from comotion.train.fit import run_config

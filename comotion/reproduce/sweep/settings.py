@@ -8,7 +8,7 @@ from typing import Any
 from comotion.config import RunConfig, to_dict
 from comotion.data import Trajectories
 from comotion.errors import BadInput
-from comotion.sweep.search import Study
+from comotion.reproduce.sweep.search import Study
 from comotion.train.folder import fingerprint
 
 KEPT = "settings"

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from comotion._types import Key, Keys
 from comotion.backend.devices import over_parts
 from comotion.data.windows import Excerpt
-from comotion.model import Beliefs, Model
+from comotion.model.model import Beliefs, Model
 
 
 class Bound(eqx.Module):

@@ -68,7 +68,7 @@ class Space:
 
 def read_space(name: str) -> Space:
     """A ready one by its name, or a TOML file."""
-    ready = resources.files("comotion.sweep").joinpath(f"{name}.toml")
+    ready = resources.files("comotion.reproduce.sweep").joinpath(f"{name}.toml")
     try:
         text = ready.read_text() if name in READY else Path(name).read_text()
         return _space(tomllib.loads(text), name)
