@@ -1,5 +1,7 @@
 """From trajectories to arrays on the device: windows of frames, and random windows of windows."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -211,6 +213,7 @@ def _random_cuts(windows: Window, lengths: Int[Array, " B"], frames: int, *, key
     return jax.vmap(lambda window, start: cut(window, start, frames))(windows, starts)
 
 
+@partial(jax.jit, static_argnames="frames")
 def first(windows: Window, frames: int) -> Window:
     """The first frames of every window of a batch."""
     start = jnp.zeros((), jnp.int32)

@@ -153,11 +153,11 @@ class SparseGP(AbstractRandomFunction):
     ) -> "SparseGP":
         """Inducing inputs and lengthscales from the inputs, output scales as given."""
         centres = k_means(inputs, self.inducing_inputs.shape[0], key=key)
-        kernel = self.kernel.stretched(jnp.asarray(spread(inputs), FAST))
+        kernel = self.kernel.stretched(spread(inputs))
         return eqx.tree_at(
             lambda f: (f.inducing_inputs, f.kernel, f.log_output_scale),
             self,
-            (jnp.asarray(centres, FAST), kernel, jnp.log(jnp.asarray(scale, FAST))),
+            (jnp.asarray(centres, FAST), kernel, jnp.asarray(np.log(scale), FAST)),
         )
 
     @property

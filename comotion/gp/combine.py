@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from comotion._types import EXACT, FAST, Key
@@ -35,7 +36,7 @@ class KernelSum(AbstractKernel):
         each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
-    def stretched(self, by: Float[Array, " I"]) -> "KernelSum":
+    def stretched(self, by: Float[np.ndarray, " I"]) -> "KernelSum":
         each = tuple(kernel.stretched(by) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
@@ -88,7 +89,7 @@ class KernelProduct(AbstractKernel):
         each = tuple(kernel.at_least(shortest) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 
-    def stretched(self, by: Float[Array, " I"]) -> "KernelProduct":
+    def stretched(self, by: Float[np.ndarray, " I"]) -> "KernelProduct":
         each = tuple(kernel.stretched(by) for kernel in self.kernels)
         return eqx.tree_at(lambda k: k.kernels, self, each)
 

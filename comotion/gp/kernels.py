@@ -9,6 +9,7 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from comotion._types import EXACT, FAST, Key
@@ -49,7 +50,7 @@ class AbstractKernel(eqx.Module):
         """The same kernel with lengthscales no shorter than given for each input."""
 
     @abc.abstractmethod
-    def stretched(self, by: Float[Array, " I"]) -> "AbstractKernel":
+    def stretched(self, by: Float[np.ndarray, " I"]) -> "AbstractKernel":
         """The same kernel with the lengthscales of each input multiplied by a number."""
 
     def __call__(self, x: Float[Array, "N I"], y: Float[Array, "M I"]) -> Float[Array, "N M"]:
@@ -102,9 +103,9 @@ class AbstractRadial(AbstractKernel):
             lambda k: k.log_lengthscales, self, jnp.maximum(self.log_lengthscales, floor)
         )
 
-    def stretched(self, by: Float[Array, " I"]) -> "AbstractRadial":
-        more = jnp.log(by[jnp.array(self.inputs)]).astype(self.log_lengthscales.dtype)
-        return eqx.tree_at(lambda k: k.log_lengthscales, self, self.log_lengthscales + more)
+    def stretched(self, by: Float[np.ndarray, " I"]) -> "AbstractRadial":
+        stretched = np.asarray(self.log_lengthscales) + np.log(by[list(self.inputs)])
+        return eqx.tree_at(lambda k: k.log_lengthscales, self, jnp.asarray(stretched, FAST))
 
     def anchor(self, z: Float[Array, "M I"]) -> "AnchoredRadial":
         inverse = jnp.exp(-self.log_lengthscales.astype(z.dtype))

@@ -46,7 +46,7 @@ def _interacting(
     key_rows, key_alone, key_pair, key_accumulation = jax.random.split(key, 4)
     alone, pair = dynamics.alone_coordinates, dynamics.pair_coordinates
     frames, objects = some_rows(paths.known, MOST_ROWS, key=key_rows)
-    own = jax.tree.map(lambda leaf: leaf[frames, objects], paths.actors)
+    own = _at(paths.actors, frames, objects)
     actors, others = _pairs(paths, frames, objects)
     return dataclasses.replace(
         dynamics,
@@ -87,8 +87,13 @@ def _pairs(paths: Paths, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor
     rows, others = np.nonzero(neighbours[frames, objects] & known[frames])
     if len(rows) == 0:  # a single object: the interaction exists but is never used
         rows, others = np.arange(len(frames)), objects
-    actors = jax.tree.map(lambda leaf: leaf[frames[rows], objects[rows]], paths.actors)
-    return actors, jax.tree.map(lambda leaf: leaf[frames[rows], others], paths.actors)
+    actors = _at(paths.actors, frames[rows], objects[rows])
+    return actors, _at(paths.actors, frames[rows], others)
+
+
+def _at(actors: Actor, frames: np.ndarray, objects: np.ndarray) -> Actor:
+    """By NumPy: how many there are differs from one data set to the next, and JAX would compile."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[frames, objects], actors)
 
 
 def _output_sizes(

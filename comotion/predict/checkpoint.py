@@ -66,7 +66,7 @@ def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
             raise damaged(path, f"{name} is {', not '.join(kinds)}")
     names = iter(wanted)
     return jax.tree.map(
-        lambda leaf: jax.numpy.asarray(arrays[next(names)]) if _is_array(leaf) else leaf, tree
+        lambda leaf: jax.device_put(arrays[next(names)]) if _is_array(leaf) else leaf, tree
     )
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,6 +59,14 @@ class Visit:
                 return
             self.page.wait_for_timeout(100)
         raise AssertionError(f"never came true: {expression}")
+
+    def wait_until_it_is(self, where: Callable[[int], tuple], object_: int, wanted: object) -> None:
+        """The page draws what was done with its next picture."""
+        for _ in range(50):
+            if where(object_) == wanted:
+                return
+            self.page.wait_for_timeout(100)
+        assert where(object_) == wanted
 
     def wait_for_futures(self, slot: str, more_than: int = 0) -> int:
         count = f"Number(document.documentElement.dataset.{slot} ?? 0)"
@@ -173,7 +181,7 @@ def test_a_drag_moves_an_object_and_its_futures(opened):
     (edit,) = opened.state()["edits"]
     assert edit["do"] == "move"
     assert edit["object"] == 2
-    assert opened.place(2) == pytest.approx((x + 60, y - 40), abs=2)
+    opened.wait_until_it_is(opened.place, 2, pytest.approx((x + 60, y - 40), abs=2))
     opened.wait_for_text("#edits", "put elsewhere")
     opened.page.wait_for_selector("#effects:not([hidden])")
     assert opened.page.locator("#effects tbody tr").count() == 3
@@ -191,7 +199,7 @@ def test_an_arrow_throws_an_object(opened):
     opened.page.mouse.up()
     assert [edit["do"] for edit in opened.state()["edits"]] == ["move", "push"]
     opened.wait_for_futures("alt")
-    assert opened.tip(2) == pytest.approx((x + 50, y + 30), abs=3)
+    opened.wait_until_it_is(opened.tip, 2, pytest.approx((x + 50, y + 30), abs=3))
 
 
 def test_removing_freezing_doubling_cutting_and_setting_each_make_another_future(opened):
