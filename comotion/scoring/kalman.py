@@ -10,8 +10,8 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.optimize import minimize
 from jaxtyping import Array, Float
+from scipy.optimize import minimize
 
 from comotion.data import Trajectories
 from comotion.scoring.distributions import GaussianPaths
@@ -54,8 +54,8 @@ class AbstractKalman(AbstractReference):
         speed = rms_speed(tracks)
         rates = START_RATES if cls.driven == "acceleration" else START_RATES[:1]
         found = [_maximise(tracks, speed, rate, cls.driven, cls.damped) for rate in rates]
-        parameters, likelihood = max(found, key=lambda one: float(one[1]))
-        return cls(parameters, units, speed, float(likelihood) - np.log(units.length))
+        parameters, likelihood = max(found, key=lambda one: one[1])
+        return cls(parameters, units, speed, likelihood - np.log(units.length))
 
     @property
     def observation_noise(self) -> float:
@@ -95,26 +95,33 @@ class WhiteAcceleration(AbstractKalman):
 
 def _maximise(
     tracks: KalmanTracks, speed: float, rate: float, driven: Driven, damped: bool
-) -> tuple[Parameters, Float[Array, ""]]:
+) -> tuple[Parameters, float]:
+    """SciPy searches: a search inside the program has many filters in it to be compiled."""
     m = tracks.values.shape[1]
     start = [*np.log([START_NOISE] * m), np.log(START_PUSH), _to_free(0.01), _to_free(rate)]
-    free, loss = _search(jnp.asarray(start), tracks, jnp.asarray(speed), driven, damped)
-    return _parameters(free, damped), -loss
+
+    def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = _loss(jnp.asarray(free), tracks, jnp.asarray(speed), driven, damped)
+        return float(value), np.asarray(slope)
+
+    found = minimize(loss, start, jac=True, method="BFGS", options={"maxiter": 60, "gtol": 1e-4})
+    return _parameters(jnp.asarray(found.x), damped), -float(found.fun)
 
 
 @partial(jax.jit, static_argnames=("driven", "damped"))
-def _search(
-    start: Float[Array, " k"],
+def _loss(
+    free: Float[Array, " k"],
     tracks: KalmanTracks,
     speed: Float[Array, ""],
     driven: Driven,
     damped: bool,
-) -> tuple[Float[Array, " k"], Float[Array, ""]]:
+) -> tuple[Float[Array, ""], Float[Array, " k"]]:
+    """Per measurement, and its gradient."""
+
     def loss(free: Float[Array, " k"]) -> Float[Array, ""]:
         return -run_filter(_parameters(free, damped), tracks, speed, driven)[2]
 
-    found = minimize(loss, start, method="BFGS", options={"maxiter": 60, "gtol": 1e-4})
-    return found.x, found.fun
+    return jax.value_and_grad(loss)(free)
 
 
 def _parameters(free: Float[Array, " k"], damped: bool) -> Parameters:

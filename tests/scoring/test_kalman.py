@@ -56,7 +56,7 @@ def dense_log_density(values, present, times, p, speed, driven) -> float:
 
     since = times[rest] - times[first]
     grid, width = np.linspace(0, since[-1], 4001, retstep=True)
-    pushes = np.array([response(s)[0, entry] for s in grid])
+    pushes = linalg.expm(drift(p) * grid[:, None, None])[:, 0, entry]
     covariance = np.empty((len(rest), len(rest)))
     for i, t in enumerate(since):
         for j, u in enumerate(since):
