@@ -37,7 +37,7 @@ CAMPAIGNS = {
     "tables": Campaign(soak_files.tables, 50_000, 2_500, "damaged tables, eight shapes of files"),
     "models": Campaign(soak_files.models, 2_000, 250, "damaged model files, half of them sealed"),
     "foreign": Campaign(soak_files.foreign, 100, 25, "damaged NetCDF files without a seal"),
-    "kills": Campaign(soak_runs.kills, 25, 5, "fits, each killed four times and resumed"),
+    "kills": Campaign(soak_runs.kills, 25, 5, "fits, each killed in all four phases and resumed"),
     "full disk": Campaign(soak_runs.full_disk, 200, 200, "writes of a fit that found no room"),
     "workers": Campaign(soak_runs.workers, 20, 20, "workers of a grid, killed once each"),
     "degenerate": Campaign(soak_runs.degenerate, 32, 8, "sets of data that mean little"),

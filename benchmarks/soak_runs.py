@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import jax
@@ -30,8 +30,10 @@ from comotion.jobs.rows import RunRows
 from comotion.predict import checkpoint
 from comotion.train import fit
 
-KILLS_EACH = 4
+PHASES = ("start", "training", "calibration", "saving")
+"""Of a fit, in each of which it is killed once, at a random moment."""
 TINY = {"order": 2, "encoder": "smoother", "function": "mlp", "hidden_alone": 4, "hidden_pair": 4}
+TINY |= {"contacts": "off"}  # with them nothing would be left to train
 RECIPE = Recipe(
     name="soak", stages=(Stage(5, 40, 1e-2, "cosine"),), windows=12, clip=1.0, calibration=4
 )
@@ -39,51 +41,87 @@ FIT = f"""
 import sys
 import comotion as cm
 from comotion.config import Recipe, Stage
+from comotion.predict import FittedModel
 from comotion.train import fit, loop
 loop.CHECKPOINT_SECONDS = 0.0
 stages = (Stage(5, 40, 1e-2, "cosine"),)
 recipe = Recipe(name="soak", stages=stages, windows=12, clip=1.0, calibration=4)
-fit(cm.read(sys.argv[1]), recipe=recipe, out=sys.argv[2], resume=True, progress=False, **{TINY!r})
+said = {{"finding a start": "start", "for windows": "training", "calibrating": "calibration"}}
+
+class Phases:
+    def say(self, sentence):
+        for words, phase in said.items():
+            if words in sentence:
+                print(phase, flush=True)
+
+    def show(self, stage, row): ...
+    def close(self): ...
+
+def save(model, path, really=FittedModel.save):
+    print("saving", flush=True)
+    really(model, path)
+
+FittedModel.save = save
+choices = dict(recipe=recipe, resume=True, progress=False, **{TINY!r})
+fit(cm.read(sys.argv[1]), out=sys.argv[2], watcher=Phases(), **choices)
 """
 
 
 def kills(seeds: range) -> dict[str, Any]:
-    """A fit killed four times at random moments and resumed to its end: the same file or not."""
+    """A fit killed once in each phase and resumed to its end: the same file or not."""
     found, faults = Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         cm.write(_balls(), folder / "balls.nc")
-        environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(folder / "cache")}
-
-        def life(name: str, seconds: float | None = None) -> float:
-            begun = time.monotonic()
-            words = [sys.executable, "-c", FIT, str(folder / "balls.nc"), str(folder / name)]
-            process = subprocess.Popen(
-                words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
-            try:
-                _, said = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.communicate()
-                found["kills"] += 1
-            else:
-                if process.returncode:
-                    faults.append(f"{name}: {said.decode(errors='replace')[-300:]}")
-            return time.monotonic() - begun
-
-        life("first")  # fills the cache of compiled programs
-        whole = life("whole")
+        _life(folder, "first")  # fills the cache of compiled programs
+        whole = _life(folder, "whole")
         for seed in seeds:
             rng = np.random.default_rng(seed)
-            for _ in range(KILLS_EACH):
-                life(f"killed{seed}", float(rng.uniform(0.1, whole)))
-            life(f"killed{seed}")
+            for phase in PHASES:
+                life = _life(folder, f"killed{seed}", phase, rng.uniform() * whole.lasted[phase])
+                found[f"kills in {life.ended_in}"] += life.code == -signal.SIGKILL
+            last = _life(folder, f"killed{seed}")
             found["runs"] += 1
+            if last.code:
+                faults.append(f"seed {seed}: {last.said}")
             if not _same_model(folder / "whole", folder / f"killed{seed}"):
                 found["lost"] += 1
                 faults.append(f"seed {seed}: another model than without kills")
-    return {**found, "lost": found["lost"], "seconds of a fit": round(whole, 1), "faults": faults}
+    return {**found, "lost": found["lost"], "faults": faults}
+
+
+class Life(NamedTuple):
+    """Of one process that fits: how it ended, and how long its phases lasted."""
+
+    code: int
+    ended_in: str
+    lasted: dict[str, float]
+    said: str
+
+
+def _life(folder: Path, name: str, phase: str = "", after: float = 0.0) -> Life:
+    """With a phase, it is killed so many seconds after that has begun."""
+    begun = dict[str, float]()
+    words = [sys.executable, "-c", FIT, str(folder / "balls.nc"), str(folder / name)]
+    environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(folder / "cache")}
+    with (
+        (folder / "said").open("w+") as said,
+        subprocess.Popen(
+            words, env=environment, stdout=subprocess.PIPE, stderr=said, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            begun[line.strip()] = time.monotonic()
+            if line.strip() == phase:
+                time.sleep(after)
+                process.kill()
+        process.wait()
+        said.seek(0)
+        told = said.read()[-300:]
+    ends = [*begun.values(), time.monotonic()][1:]
+    lasted = {name: end - begun[name] for name, end in zip(begun, ends, strict=True)}
+    return Life(process.returncode, [*begun, "nothing"][len(begun) - 1], lasted, told)
 
 
 def full_disk(seeds: range) -> dict[str, Any]:
