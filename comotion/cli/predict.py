@@ -81,10 +81,12 @@ def run(options: Options) -> int:
     if options.paired:
         return _write_paired(fitted.what_if(data, remove=gone, **settings), options)
     data = data.without(*gone) if gone else data
-    with counting("drawing futures", options.draws, options.quiet) as on_draw:
-        forecast = fitted.predict(data, on_draw=on_draw, **settings)
+    into = options.out if options.out.suffix.lower() == ".nc" else None  # draw by draw
     with keeping(options.out, options.overwrite):
-        forecast.save(options.out)
+        with counting("drawing futures", options.draws, options.quiet) as on_draw:
+            forecast = fitted.predict(data, on_draw=on_draw, out=into, **settings)
+        if into is None:
+            forecast.save(options.out)
     print(f"wrote {options.out}: {options.draws} draws of {counted(len(data), 'sequence')}")
     if times is None and options.horizon is None:
         print(f"next: comotion evaluate {options.out} {options.data}")

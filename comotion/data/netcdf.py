@@ -7,13 +7,19 @@ first read by a process of its own, which can be stopped; one whose seal is brok
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from comotion.backend.disk import replacing
-from comotion.backend.memory import check_room, free_bytes
+import numpy as np
+
+from comotion.backend.disk import about_files, replacing
+from comotion.backend.memory import check_room, free_bytes, in_words
 from comotion.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,10 +43,98 @@ with open(sys.argv[1], "rb") as file:
 
 def write_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike) -> None:
     """Whole or not at all; made in memory, because HDF5 breaks down on a full disk."""
+    check_room(2.0 * dataset.nbytes, f"writing {Path(path).name}", "write a part of it")
     content = bytes(dataset.to_netcdf(engine="h5netcdf"))
     with replacing(path) as temporary:
         temporary.write_bytes(content)
         seal(temporary)
+
+
+@dataclass(frozen=True)
+class DiskRoom(Mapping[str, np.ndarray]):
+    """Arrays of one shape inside of a file. Each time one is asked for it is mapped anew, so that
+    of what was read or written nothing stays in memory."""
+
+    path: Path
+    places: dict[str, int]
+    shape: tuple[int, ...]
+    kind: type[np.floating]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    """said of the file when it is closed"""
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.memmap(self.path, self.kind, "r+", self.places[name], self.shape)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+@contextmanager
+def netcdf_with_room(
+    dataset: "xarray.Dataset",
+    path: Path,
+    names: Sequence[str],
+    axes: Mapping[str, int],
+    kind: type[np.floating],
+) -> Iterator[DiskRoom]:
+    """A file with further variables, to be filled in where they are on the disk: whole or not at
+    all, and refused before anything is computed if there is no room for it."""
+    import h5netcdf
+
+    with replacing(path) as temporary:
+        temporary.write_bytes(bytes(dataset.to_netcdf(engine="h5netcdf")))
+        places = _make_room(temporary, names, axes, kind)
+        _reserve(temporary, path)
+        room = DiskRoom(temporary, places, tuple(axes.values()), kind)
+        yield room
+        with h5netcdf.File(temporary, "a") as file:
+            file.attrs.update(room.attributes)
+        seal(temporary)
+
+
+def _make_room(
+    path: Path, names: Sequence[str], axes: Mapping[str, int], kind: type[np.floating]
+) -> dict[str, int]:
+    """Where in the file each variable begins; nothing is written there yet."""
+    import h5netcdf
+    import h5py
+
+    with h5netcdf.File(path, "a") as file:
+        for axis, size in axes.items():
+            if axis not in file.dimensions:
+                file.dimensions[axis] = size
+        for name in names:
+            variable = file.create_variable(name, tuple(axes), kind)
+            # At the first number that is written HDF5 takes room for all.
+            variable[tuple(size - 1 for size in axes.values())] = 0
+    with h5py.File(path) as file:
+        return {name: file[name].id.get_offset() for name in names}
+
+
+def _reserve(path: Path, target: Path) -> None:
+    """Or writing to a map of the file would end the process when the disk is full."""
+    size, free = path.stat().st_size, float(shutil.disk_usage(path.parent).free)
+    if size > free:
+        raise BadInput(
+            f"{target.name} takes {in_words(float(size))} on the disk and {in_words(free)} are "
+            "free; make room, or write elsewhere"
+        )
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)
+            except OSError as error:
+                raise BadInput(about_files(error)) from error
+
+
+def open_lazily(path: Path) -> "xarray.Dataset":
+    """A file that we have just written: what is asked of it is read, and nothing else."""
+    import xarray as xr
+
+    return xr.open_dataset(path, engine="h5netcdf", cache=False)
 
 
 def seal(path: Path) -> None:

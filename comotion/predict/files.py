@@ -10,7 +10,8 @@ from comotion.data.cells import DataTable
 from comotion.data.netcdf import open_netcdf, write_netcdf
 from comotion.data.store import write_table
 from comotion.errors import BadInput
-from comotion.predict.forecast import last_seen, tidy
+from comotion.predict.blocks import blocks
+from comotion.predict.forecast import DIMENSIONS, last_seen, tidy
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,30 +47,29 @@ def read_forecast(path: Path) -> "xr.Dataset":
 def summary_table(forecast: "xr.Dataset", name: str = "observation") -> DataTable:
     """One row for every value forecast: mean, sd and quantiles of its draws, by default with
     observation noise."""
-    draws = forecast[name].transpose("draw", "sequence", "time", "object", "feature")
-    rows = np.nonzero(forecast["alive"].transpose("sequence", "time", "object").values)
+    draws = forecast[name].transpose(*DIMENSIONS)
+    alive = forecast["alive"].transpose(*DIMENSIONS[1:4]).values
     features = forecast["feature"].values.astype(str)
-    p, n, a = (np.repeat(index, len(features)) for index in rows)
-    o = np.tile(np.arange(len(features)), len(rows[0]))
-    values = draws.values[:, p, n, a, o]
+    p, n, a = (np.repeat(index, len(features)) for index in np.nonzero(alive))
     times = forecast["t"].transpose("sequence", "time").values
     names = forecast["object_name"].transpose("sequence", "object").values
     lead = times - last_seen(forecast)[:, None]
+    parts = [_summaries(draws[:, p, n].values[:, alive[p, n]]) for p, n in blocks(draws.shape)]
     return DataTable(
         [
             ("sequence", forecast["sequence"].values.astype(str)[p]),
             ("object", names.astype(str)[p, a]),
             ("time", tidy(times)[p, n]),
             ("lead", tidy(lead)[p, n]),
-            ("feature", features[o]),
-            *_summaries(values).items(),
+            ("feature", np.tile(features, len(p) // len(features))),
+            *((sum_, np.concatenate([part[sum_].ravel() for part in parts])) for sum_ in parts[0]),
         ]
     )
 
 
 def _summaries(
-    values: Float[np.ndarray, "L rows"],
-) -> dict[str, Float[np.ndarray, " rows"]]:
+    values: Float[np.ndarray, "L rows O"],
+) -> dict[str, Float[np.ndarray, "rows O"]]:
     # Ranks p (L + 1), as bands are scored: NumPy's own rule would make them too narrow.
     levels = np.quantile(values, list(QUANTILES.values()), axis=0, method="weibull")
     sums = {"mean": values.mean(axis=0), "sd": values.std(axis=0)}

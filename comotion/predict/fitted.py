@@ -22,6 +22,7 @@ from comotion.data.trajectories import Trajectories
 from comotion.data.units import UNKNOWN, with_unit
 from comotion.data.windows import Excerpt, first, to_dataset
 from comotion.dynamics import InteractingDynamics
+from comotion.errors import BadInput
 from comotion.model import Model
 from comotion.predict.change import Change
 from comotion.predict.findings import Findings
@@ -69,6 +70,7 @@ class FittedModel:
         candidates: int | None = None,
         moves: int | None = None,
         on_draw: Callable[[int], None] | None = None,
+        out: str | Path | None = None,
         like: Forecast | None = None,
         change: Change | None = None,
     ) -> Forecast:
@@ -79,7 +81,8 @@ class FittedModel:
         `draws` laws and states are drawn; each is followed through `times` (one row for all
         sequences or one per sequence), or a frame after the other up to the horizon. `trajectory`
         has the draws themselves, `observation` adds observation noise. Without `interaction` every
-        object moves by f_s alone, as if it were the only one.
+        object moves by f_s alone, as if it were the only one. Draws that memory cannot hold go to
+        a file `out` (.nc), from which the forecast reads what it is asked.
 
         Rarely needed: `solver` "tsit5" or "dopri5" choose step sizes by error control; with one
         of `candidates` and no `moves` an initial state is drawn as encoded, with more candidates
@@ -103,7 +106,7 @@ class FittedModel:
 
             change, data = without_some_of(self, like, data)
             settings = ForecastSettings(**like.settings)
-        return make_forecast(self, data, settings, change=change, on_draw=on_draw)
+        return make_forecast(self, data, settings, change=change, on_draw=on_draw, out=_netcdf(out))
 
     def what_if(self, data: Any, **changes: Any) -> "Effect":
         """What a change does: remove, cut, velocity, position, properties or add, see
@@ -210,6 +213,12 @@ class FittedModel:
         names = self.shape.properties
         unused = np.full((*data.static.shape[:2], len(names)), np.nan)
         return dataclasses.replace(data, static=unused, static_names=names)
+
+
+def _netcdf(out: str | Path | None) -> Path | None:
+    if out is not None and Path(out).suffix.lower() != ".nc":
+        raise BadInput(f"out={str(out)!r}: only .nc files hold draws; give a name that ends in .nc")
+    return None if out is None else Path(out)
 
 
 def contacts_of(model: Model) -> ContactLaw | None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from comotion.data.reading import read
 from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units, counted, with_unit
 from comotion.errors import BadInput
+from comotion.predict.blocks import over_draws
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,21 +81,22 @@ class Forecast:
 
     def mean(self) -> "Summary":
         """Of the draws, for each sequence, time, object and feature."""
-        return self._summary("mean", self._draws().mean("draw"))
+        return self._summary("mean", lambda draws: draws.mean("draw"))
 
     def median(self) -> "Summary":
         """The value that half of the draws are below."""
-        return self._summary("median", self._draws().median("draw", skipna=False))
+        return self._summary("median", lambda draws: draws.median("draw", skipna=False))
 
     def sd(self) -> "Summary":
         """The spread of the draws, observation noise included."""
-        return self._summary("sd", self._draws().std("draw"))
+        return self._summary("sd", lambda draws: draws.std("draw"))
 
     def quantile(self, level: float) -> "Summary":
         """The value below which a share `level` of the draws is, observation noise included."""
         _check_level(level)
-        found = self._draws().quantile(level, dim="draw", skipna=False).drop_vars("quantile")
-        return self._summary(f"q{level:g}", found)
+        return self._summary(
+            f"q{level:g}", lambda draws: draws.quantile(level, dim="draw", skipna=False)
+        )
 
     def interval(self, level: float = 0.9) -> "tuple[Summary, Summary]":
         """Lower and upper end of the central band that holds a share `level` of the draws."""
@@ -178,11 +180,9 @@ class Forecast:
     def _repr_html_(self) -> str:
         return f"<b>{self!r}</b>{self.dataset._repr_html_()}"
 
-    def _draws(self) -> "xr.DataArray":
-        return self.dataset["observation"]
-
-    def _summary(self, name: str, array: "xr.DataArray") -> "Summary":
-        return Summary(array.transpose(*DIMENSIONS[1:]).rename(name), self.frame_kind)
+    def _summary(self, name: str, reduce: Callable[["xr.DataArray"], "xr.DataArray"]) -> "Summary":
+        found = over_draws(self.dataset["observation"].transpose(*DIMENSIONS), reduce)
+        return Summary(found.rename(name), self.frame_kind)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,9 +4,12 @@ import dataclasses
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -19,14 +22,16 @@ from comotion.encode import OriginFilter
 from comotion.errors import BadInput
 from comotion.integrate import AdaptiveSteps
 from comotion.model import Model
+from comotion.predict.blocks import blocks
 from comotion.predict.change import Change
-from comotion.predict.draws import draw_chunks
+from comotion.predict.draws import draw_chunks, draws_together
 from comotion.predict.fitted import FittedModel
 from comotion.predict.forecast import Forecast, indexed
 from comotion.predict.origin import CANDIDATES, MOVES, Search
-from comotion.predict.room import check_size
-from comotion.predict.schema import Draws, forecast_dataset
+from comotion.predict.room import Arrays, filled
+from comotion.predict.schema import Draws, without_draws
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
+from comotion.predict.stretch import Stretch
 from comotion.predict.times import TimePlan, plan_forecast
 from comotion.systems import check_data
 
@@ -64,52 +69,77 @@ def make_forecast(
     *,
     change: Change | None = None,
     on_draw: Callable[[int], None] | None = None,
+    out: Path | None = None,
 ) -> Forecast:
-    """`change` makes a scene different after its start was drawn."""
+    """`change` makes a scene different after its start was drawn; draws may go to a file `out`."""
     check_data(fitted.config.system, fitted.shape, data)
     model = _model_for(fitted, settings)
     seen, plan = _planned(fitted, data, settings)
     if change is not None:
         alive = plan.alive & np.asarray(change.present)[:, None]
         plan = dataclasses.replace(plan, alive=alive)
+    frames = fitted.config.system.frames_seen
+    empty = without_draws(
+        data,
+        fitted.summary,
+        times=plan.times,
+        alive=plan.alive,
+        system=fitted.system if settings.interaction else f"f_s of {fitted.system}",
+        seed=settings.seed,
+        encoder_frames=fitted.config.system.encoder_frames,
+        frames_seen=frames,
+    )
+    origins = origin_times(data, seen, frames)
+    together = draws_together(model, plan.grids, settings.draws)
+    dataset = filled(
+        indexed(empty.assign_coords(origin=("sequence", origins))),
+        (settings.draws, *plan.alive.shape, len(fitted.shape.features)),
+        fitted.scaling.precision,
+        partial(_fill, fitted, model, seen, plan, settings, change, on_draw),
+        together=together * jax.local_device_count(),
+        out=out,
+    )
+    return Forecast(dataset, data, vars(settings))
+
+
+def _fill(
+    fitted: FittedModel,
+    model: Model,
+    seen: Trajectories,
+    plan: TimePlan,
+    settings: ForecastSettings,
+    change: Change | None,
+    on_draw: Callable[[int], None] | None,
+    arrays: Arrays,
+) -> dict[str, int]:
+    """Draws in the data's units, as they come; gives how many steps were cut off."""
     excerpts, search = fitted.excerpts(seen), _search(fitted, settings)
-    shape = (settings.draws, *plan.alive.shape, len(fitted.shape.features))
-    precision = fitted.scaling.precision
-    check_size(shape, precision)
-    trajectories, observations = np.empty(shape, precision), np.empty(shape, precision)
     before, missed, lost, key = 0, 0, 0, key_for("forecast", settings.seed)
     for done, drawn in draw_chunks(
         model, excerpts, plan.grids, settings.draws, search, change, key=key
     ):
-        trajectories[before:done] = _in_data_units(fitted, np.asarray(drawn.trajectory), plan)
-        observations[before:done] = _in_data_units(fitted, np.asarray(drawn.observation), plan)
-        lost += _lost(trajectories[before:done], plan)
+        trajectories = _in_data_units(fitted, np.asarray(drawn.trajectory), plan)
+        arrays["trajectory"][before:done] = trajectories
+        observations = _in_data_units(fitted, np.asarray(drawn.observation), plan)
+        arrays["observation"][before:done] = observations
+        lost += _lost(trajectories, plan)
         before, missed = done, missed + int(np.sum(drawn.missed))
         if on_draw is not None:
             on_draw(done)
     _tell_missed(missed, settings.draws * plan.grids.active[..., 0].size)
     _tell_lost(lost, settings)
     last = seen.times[np.arange(len(seen)), seen.lengths - 1]
-    leads = plan.times - last[:, None]
-    trajectories, observations = (
-        fitted.stretch.apply(drawn, leads) for drawn in (trajectories, observations)
-    )
-    dataset = forecast_dataset(
-        data,
-        fitted.summary,
-        trajectories,
-        observations,
-        times=plan.times,
-        alive=plan.alive,
-        system=fitted.system if settings.interaction else f"f_s of {fitted.system}",
-        seed=settings.seed,
-        encoder_frames=fitted.config.system.encoder_frames,
-        frames_seen=fitted.config.system.frames_seen,
-        steps_missed=missed,
-    )
-    origins = origin_times(data, seen, fitted.config.system.frames_seen)
-    dataset = indexed(dataset.assign_coords(origin=("sequence", origins)))
-    return Forecast(dataset, data, vars(settings))
+    _stretch(fitted.stretch, arrays, plan.times - last[:, None])
+    return {"steps_missed": missed}
+
+
+def _stretch(stretch: Stretch, arrays: Arrays, leads: Float[np.ndarray, "P T"]) -> None:
+    if not stretch.leads:
+        return
+    for kind in arrays:
+        for p, n in blocks(arrays[kind].shape):
+            draws = arrays[kind]
+            draws[:, p, n] = stretch.apply(draws[:, p, n], leads[p, n])
 
 
 def _tell_missed(missed: int, steps: int) -> None:
@@ -118,7 +148,7 @@ def _tell_missed(missed: int, steps: int) -> None:
         warnings.warn(
             f"in {missed} of {steps} steps there were more contacts than are followed in one; "
             "what was left of them was stopped where things touch",
-            stacklevel=4,
+            stacklevel=7,
         )
 
 
@@ -135,7 +165,7 @@ def _tell_lost(lost: int, settings: ForecastSettings) -> None:
         warnings.warn(
             f"{lost} of {settings.draws} draws grew beyond all numbers: what is NaN in them "
             f"is no forecast; {way_out}",
-            stacklevel=4,
+            stacklevel=7,
         )
 
 

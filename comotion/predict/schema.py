@@ -1,5 +1,6 @@
 """What the dataset of a forecast holds: draws by name, and what they are compared with."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,18 +21,30 @@ def forecast_dataset(
     summary: TrainingSummary,
     trajectory: Draws,
     observation: Draws,
+    **about: Any,
+) -> "xr.Dataset":
+    """Draws without and with observation noise, and what `without_draws` says of them."""
+    empty = without_draws(data, summary, **about)
+    return with_draws(empty, {"trajectory": trajectory, "observation": observation})
+
+
+def with_draws(empty: "xr.Dataset", draws: Mapping[str, Draws]) -> "xr.Dataset":
+    return empty.assign({name: (DIMENSIONS, values) for name, values in draws.items()})
+
+
+def without_draws(
+    data: Trajectories,
+    summary: TrainingSummary,
     *,
     times: Float[np.ndarray, "P T"],
     alive: Bool[np.ndarray, "P T A"],
     **about: Any,
 ) -> "xr.Dataset":
-    """Draws without and with observation noise; `about` says what made them of how many frames."""
+    """Whose forecast, at which times; `about` says what made it of how many frames."""
     import xarray as xr
 
     return xr.Dataset(
         {
-            "trajectory": (DIMENSIONS, trajectory),
-            "observation": (DIMENSIONS, observation),
             "alive": (DIMENSIONS[1:4], alive),
             "climatology_mean": ("feature", summary.mean),
             "climatology_sd": ("feature", summary.sd),
