@@ -11,6 +11,7 @@ AVERAGE, STRAIGHT_LINE = "climatology", "constant velocity"
 WORDS = {AVERAGE: "the average", STRAIGHT_LINE: "a straight line"}
 WORDS |= {"Kalman filter": "a Kalman filter"}
 """References as a newcomer would call them."""
+HONEST = 0.9
 FRAMES_AHEAD = (1, 2, 5, 10, 20, 50, 100)
 
 
@@ -47,6 +48,8 @@ class Skill:
     crps: tuple[float, ...] = ()
     coverage_50: tuple[float, ...] = ()
     coverage_90: tuple[float, ...] = ()
+    held_90: tuple[float, ...] = ()
+    """the share of the truth in the 90 % bands, and its 95 % interval where blocks are enough"""
     rivals: tuple[Rival, ...] = ()
     time_unit: str = ""
     bands_measured_here: bool = False
@@ -95,7 +98,24 @@ class Skill:
 
     @property
     def warnings(self) -> list[str]:
-        """Rivals that it is not clearly better than, beyond what chance may do."""
+        """What chance does not explain: rivals that it does not beat, bands that do not hold."""
+        return [*self._not_beaten, *self._not_honest]
+
+    @property
+    def _not_honest(self) -> list[str]:
+        if not self.held_90 or self.bands_measured_here:
+            return []
+        held, low, high = self.held_90
+        if low <= HONEST <= high:
+            return []
+        wrong = "narrow" if held < HONEST else "wide"
+        return [
+            f"warning: the 90 % bands hold {held:.0%} of held-out frames, 95 % interval {low:.0%} "
+            f"to {min(high, 1.0):.0%}: too {wrong} to be chance; read them as bands of {held:.0%}"
+        ]
+
+    @property
+    def _not_beaten(self) -> list[str]:
         return [
             f"warning: on held-out frames it is not clearly better than {rival.words}: it saves "
             f"{rival.gain:.0%} of its error, {rival.interval}; more data or another system may "

@@ -1,14 +1,19 @@
 """What scores at rolling origins say: five lines for a person, everything else on request."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from comotion.data.units import with_unit
 from comotion.predict.findings import longest_run
 from comotion.scoring.lead_scores import MEASURES, LeadScores
-from comotion.scoring.resampling import ConfidenceInterval, paired_difference, paired_skill
+from comotion.scoring.resampling import (
+    ConfidenceInterval,
+    paired_difference,
+    paired_skill,
+    share,
+)
 from comotion.scoring.rolling import Origins
 
 if TYPE_CHECKING:
@@ -47,6 +52,12 @@ class Evaluation:
     def difference(self, against: str = CLIMATOLOGY, measure: str = "crps") -> ConfidenceInterval:
         """Score − score of the reference, with its 95 % interval."""
         return paired_difference(*self._pair(against, measure), self._blocks(measure))
+
+    def held(self, level: Literal[50, 90] = 90) -> ConfidenceInterval:
+        """The share of the truth in a band, with its 95 % interval."""
+        measure = f"coverage_{level}"
+        inside = self.scores[self.name].cells[measure]
+        return share(inside, self._blocks(measure), level / 100)
 
     def useful(self, against: str) -> tuple[float, float] | None:
         """First and last lead time of the longest stretch with a better CRPS than a reference."""

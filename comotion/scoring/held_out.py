@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 from comotion.data import Trajectories
 from comotion.predict import FittedModel
 from comotion.predict.findings import Rival, Skill
@@ -35,6 +37,7 @@ def skill_of(found: Evaluation) -> Skill:
             float(gain.high),
         )
 
+    held = found.held()
     return Skill(
         time_unit=found.origins.windows.units.time,
         origins=len(found.origins),
@@ -42,5 +45,6 @@ def skill_of(found: Evaluation) -> Skill:
         crps=tuple(own.by_lead("crps").tolist()),
         coverage_50=tuple(own.by_lead("coverage_50").tolist()),
         coverage_90=tuple(own.by_lead("coverage_90").tolist()),
+        held_90=() if np.isnan(held.low) else (held.estimate, held.low, held.high),
         rivals=tuple(rival(name) for name in found.references),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import stdtrit
 
 RESAMPLES = 1000
 FEWEST_BLOCKS = 5
@@ -39,6 +40,28 @@ def paired_difference(
 ) -> ConfidenceInterval:
     """Mean of ours − mean of theirs, on the same cells; blocks are resampled as a whole."""
     return _bootstrap(ours, theirs, blocks, lambda a, b: a - b)
+
+
+def share(
+    inside: Float[np.ndarray, "n H"], blocks: Int[np.ndarray, " n"], honest: float
+) -> ConfidenceInterval:
+    """Of cells that a band holds: blocks are the experiments, and Student's t knows how few.
+
+    Blocks that all hold the same are no proof: the interval is at least as wide as if each row
+    were one throw of a coin that is `honest`.
+    """
+    known = ~np.isnan(inside)
+    rows = known.any(axis=1)
+    held = np.bincount(blocks, np.where(known, inside, 0.0).sum(axis=1))
+    cells = np.bincount(blocks, known.sum(axis=1))
+    held, cells = held[cells > 0], cells[cells > 0]
+    estimate, count = float(held.sum() / cells.sum()), len(cells)
+    if count < FEWEST_BLOCKS:
+        return ConfidenceInterval(estimate, np.nan, np.nan)
+    residual = float(((held - estimate * cells) ** 2).sum()) / float(cells.sum()) ** 2
+    variance = max(residual * count / (count - 1), honest * (1 - honest) / int(rows.sum()))
+    reach = float(stdtrit(count - 1, 0.975)) * variance**0.5
+    return ConfidenceInterval(estimate, estimate - reach, estimate + reach)
 
 
 def _bootstrap(ours, theirs, blocks, compare) -> ConfidenceInterval:

@@ -60,6 +60,20 @@ def test_a_warning_names_whom_it_does_not_clearly_beat(skill):
     assert "from too few frames to say how sure that is" in told
 
 
+def test_a_warning_says_when_bands_hold_another_share_than_chance_explains(skill):
+    def told(*held: float, **changes) -> list[str]:
+        return dataclasses.replace(skill, rivals=(), held_90=held, **changes).warnings
+
+    assert told() == told(0.86, 0.8, 0.92) == []
+    assert told(0.78, 0.7, 0.86, bands_measured_here=True) == []
+    (narrow,), (wide,) = told(0.78, 0.7, 0.86), told(0.97, 0.92, 1.02)
+    assert narrow == (
+        "warning: the 90 % bands hold 78% of held-out frames, 95 % interval 70% to 86%: "
+        "too narrow to be chance; read them as bands of 78%"
+    )
+    assert "interval 92% to 100%: too wide to be chance" in wide
+
+
 def test_nothing_held_out_is_said_so():
     assert str(Skill()) == "Nothing was held out, so nobody knows how good its forecasts are."
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from comotion.data import Trajectories
 from comotion.scoring import ConstantVelocity, Protocol, evaluate
 from comotion.scoring import held_out as room
 from comotion.scoring.held_out import held_out_skill, skill_of
+from comotion.scoring.resampling import share
 
 
 def walks(seed: int, sequences: int, frames: int) -> Trajectories:
@@ -43,3 +45,30 @@ def test_the_record_has_the_numbers_of_the_evaluation():
         found.skill("Kalman filter").low,
     )
     assert skill.origins == len(found.origins)
+    held = found.held()
+    assert skill.held_90 == (held.estimate, held.low, held.high)
+    assert held.estimate == pytest.approx(found["coverage_90"])  # nothing is missing here
+
+
+def bands(held: float, blocks: int, alike: float, rng: np.random.Generator):
+    """Whether each of 20 leads of five rows of a block is held, rows of a block being alike."""
+    shared, own = rng.standard_normal((blocks, 1, 1)), rng.standard_normal((blocks, 5, 20))
+    inside = np.sqrt(alike) * shared + np.sqrt(1 - alike) * own < norm.ppf(held)
+    return inside.reshape(-1, 20).astype(float), np.repeat(np.arange(blocks), 5)
+
+
+@pytest.mark.parametrize("blocks", [8, 40])
+@pytest.mark.parametrize("alike", [0.0, 0.3])
+def test_honest_bands_are_rarely_blamed_and_narrow_ones_are(blocks, alike):
+    def blamed(held: float) -> float:
+        rng = np.random.default_rng(0)
+        found = [share(*bands(held, blocks, alike, rng), 0.9) for _ in range(400)]
+        return float(np.mean([not one.low <= 0.9 <= one.high for one in found]))
+
+    assert blamed(0.9) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)  # of 400 sets, seed 0
+    assert blamed(0.6) > (0.95 if blocks == 40 else 0.6)
+
+
+def test_of_too_few_blocks_nothing_is_said():
+    inside, blocks = bands(0.9, 4, 0.0, np.random.default_rng(0))
+    assert np.isnan(share(inside, blocks, 0.9).low)
