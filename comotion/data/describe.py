@@ -9,6 +9,9 @@ from jaxtyping import Float
 from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units, labelled
 
+FAR, USUAL = 1000.0, 0.9
+"""So many times as far off as this share of the values is hardly meant."""
+
 
 @dataclass(frozen=True)
 class Range:
@@ -145,6 +148,7 @@ def find_oddities(data: Trajectories) -> list[str]:
     return [
         *_velocities_that_disagree(data),
         *_constant_features(data),
+        *_far_values(data),
         *_uneven_steps(data),
         *_unknown_properties(data),
     ]
@@ -177,6 +181,24 @@ def _constant_features(data: Trajectories) -> list[str]:
         for name, span in ranges.items()
         if span.low is not None and span.low == span.high
     ]
+
+
+def _far_values(data: Trajectories) -> list[str]:
+    """One of them would set the units of all."""
+    oddities = []
+    for name, values in zip(data.features, np.moveaxis(data.values, -1, 0), strict=True):
+        known = np.isfinite(values)
+        away = np.abs(values - np.median(values[known])) if known.any() else np.zeros(1)
+        usual = float(np.quantile(away[known], USUAL)) if known.any() else 0.0
+        if not 0 < FAR * usual < np.nanmax(away):
+            continue
+        p, n, a = np.unravel_index(np.nanargmax(away), away.shape)
+        oddities.append(
+            f"{name} is {values[p, n, a]:.4g} for object {data.object_names[p][a]!r} of sequence "
+            f"{data.sequence_names[p]!r} at time {data.times[p, n]:.6g}, more than {FAR:g} times "
+            "farther from the middle than nine in ten values: leave it out if it is an error."
+        )
+    return oddities
 
 
 def _uneven_steps(data: Trajectories) -> list[str]:

@@ -49,6 +49,8 @@ def _cells(rows: list[str], width: int, source: Source) -> np.ndarray:
     for i, row in enumerate(rows):
         count = len(cells_of(row, source.delimiter))
         if count != width:
+            if row.count('"') % 2:
+                raise BadInput(f"{source.row(i)}: a quote is not closed: close it or take it out.")
             raise BadInput(
                 f"{source.row(i)} has {count} cells, but the header has {width}: "
                 "give every row the same columns."

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from comotion.config import SystemConfig
+from comotion.data.describe import find_oddities
 from comotion.data.jumps import find_jumps, leave_out
 from comotion.data.recordings import at_once
 from comotion.data.trajectories import Trajectories
@@ -50,6 +51,7 @@ def plan(
     """Leave out steps too fast to be true, hold out the end unless data to watch are given, pack
     objects that come and go, and let objects of a crowd hear the nearest."""
     train, sentences = _without_jumps(train)
+    sentences += [f"note: {oddity}" for oddity in find_oddities(train)]
     valid = None if valid is None else _without_jumps(valid)[0]
     chosen, held_out = dict(parts or {}), None
     if not 0 <= hold_out < 1:

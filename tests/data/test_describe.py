@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,15 @@ def test_a_constant_feature_is_noticed():
     values[..., 1] = 3.0
     (warning,) = describe(Trajectories.from_arrays(values)).warnings
     assert warning == "y is 3 everywhere: it tells nothing and could be left out."
+
+
+def test_one_value_far_from_all_others_is_named():
+    data = circle()
+    values = data.values.copy()
+    values[0, 3, 0, 1] = 1e12
+    (warning,) = describe(replace(data, values=values).hide_velocities()).warnings
+    place = f"object {data.object_names[0][0]!r} of sequence '0' at time {data.times[0, 3]:.6g}"
+    assert warning.startswith(f"y is 1e+12 for {place}, more than 1000 times farther")
 
 
 def test_very_different_steps_are_noticed():

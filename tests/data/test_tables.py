@@ -209,7 +209,7 @@ def test_what_only_looks_like_a_number_is_refused(csv, cell):
 
 @pytest.mark.parametrize("text", ['"a,0,1\na,1,2\n', 'a,0,"1\na,1,2\n', 'a,0,1\na,1,"2\nb,"3",4\n'])
 def test_a_quote_that_is_not_closed_is_refused(csv, text):
-    with pytest.raises(BadInput, match=r"line 2 has 1 cells|a quote is not closed\): check it"):
+    with pytest.raises(BadInput, match=r"a quote is not closed(: close it|\): check it)"):
         csv(HEAD + text)
 
 

@@ -62,3 +62,10 @@ def test_objects_that_come_and_go_are_packed():
 def test_something_must_be_left_to_train_on(share):
     with pytest.raises(BadInput, match=f"hold_out={share:g} leaves nothing to train on"):
         plan(recording(3, 100), hold_out=share)
+
+
+def test_what_is_odd_in_the_data_is_said_by_a_fit_and_not_only_by_validate():
+    values = recording(3, 20).values.copy()  # too few steps to call one a glitch
+    values[0, 7, 1, 0] = 1e12
+    sentences = plan(Trajectories.from_arrays(values, np.arange(20) / 10)).sentences
+    assert sentences[0].startswith("note: x is 1e+12 for object '1' of sequence '0' at time 0.7,")
