@@ -28,10 +28,10 @@ from contact_worlds import parts_of as world_parts
 from comotion.contacts import Parts
 from comotion.data import Trajectories
 from comotion.predict import FittedModel
+from comotion.predict.quantiles import central_band
 from comotion.reproduce.floor import floor_forecast
 from comotion.reproduce.scenes import PaperScene, Part, SceneParts
 from comotion.reproduce.scenes import parts_of as paper_parts
-from comotion.scoring.quantiles import central_band
 from comotion.simulate import add_noise, advance_balls, noise_sd
 from comotion.simulate.bouncing_balls import HALF_WIDTH, RADIUS, TOTAL_SPEED
 from comotion.train import fit

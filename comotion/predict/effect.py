@@ -11,6 +11,7 @@ from comotion.data.units import with_unit
 from comotion.errors import BadInput
 from comotion.predict.files import summary_table, write_dataset
 from comotion.predict.forecast import Forecast, Summary
+from comotion.predict.quantiles import quantile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,12 +45,7 @@ class Effect:
         """The central band that holds a share `level` of the differences."""
         if not 0 < level < 1:
             raise BadInput(f"{level:g} is no share of the draws: give a number between 0 and 1.")
-        low, high = (
-            self.draws.quantile((1 + sign * level) / 2, dim="draw", skipna=False).drop_vars(
-                "quantile"
-            )
-            for sign in (-1, 1)
-        )
+        low, high = (quantile(self.draws, (1 + sign * level) / 2) for sign in (-1, 1))
         return self._summary("low", low), self._summary("high", high)
 
     def sd(self) -> Summary:

@@ -12,6 +12,7 @@ from comotion.data.store import write_table
 from comotion.errors import BadInput
 from comotion.predict.blocks import blocks
 from comotion.predict.forecast import DIMENSIONS, last_seen, tidy
+from comotion.predict.quantiles import RULE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +71,6 @@ def summary_table(forecast: "xr.Dataset", name: str = "observation") -> DataTabl
 def _summaries(
     values: Float[np.ndarray, "L rows O"],
 ) -> dict[str, Float[np.ndarray, "rows O"]]:
-    # Ranks p (L + 1), as bands are scored: NumPy's own rule would make them too narrow.
-    levels = np.quantile(values, list(QUANTILES.values()), axis=0, method="weibull")
+    levels = np.quantile(values, list(QUANTILES.values()), axis=0, method=RULE)
     sums = {"mean": values.mean(axis=0), "sd": values.std(axis=0)}
     return sums | dict(zip(QUANTILES, levels, strict=True))

@@ -18,6 +18,7 @@ from comotion.data.trajectories import Trajectories
 from comotion.data.units import Units, counted, with_unit
 from comotion.errors import BadInput
 from comotion.predict.blocks import over_draws
+from comotion.predict.quantiles import quantile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -94,9 +95,7 @@ class Forecast:
     def quantile(self, level: float) -> "Summary":
         """The value below which a share `level` of the draws is, observation noise included."""
         _check_level(level)
-        return self._summary(
-            f"q{level:g}", lambda draws: draws.quantile(level, dim="draw", skipna=False)
-        )
+        return self._summary(f"q{level:g}", lambda draws: quantile(draws, level))
 
     def interval(self, level: float = 0.9) -> "tuple[Summary, Summary]":
         """Lower and upper end of the central band that holds a share `level` of the draws."""

@@ -12,6 +12,7 @@ from comotion.errors import BadInput
 from comotion.predict.fields import fields, typical_speed
 from comotion.predict.fitted import FittedModel
 from comotion.predict.formulas import DRAG, Formula, fit_formula, fit_formulas
+from comotion.predict.quantiles import quantile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,9 +76,7 @@ class Law:
         import xarray as xr
 
         drawn = self._fields(speed)[name]
-        low, high = (
-            drawn.quantile((1 + s * BAND) / 2, dim="draw").drop_vars("quantile") for s in (-1, 1)
-        )
+        low, high = (quantile(drawn, (1 + sign * BAND) / 2) for sign in (-1, 1))
         return xr.Dataset(
             {"mean": drawn.mean("draw"), "sd": drawn.std("draw"), "low": low, "high": high},
             attrs={"band": BAND} | self.fitted.shape.units.attributes,

@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 
 from comotion.data import BadInput
 from comotion.data.units import Units, labelled, with_unit
+from comotion.predict.quantiles import central_band
 from comotion.report import style
 from comotion.report.contacts import meeting_figure, walls_figure
-from comotion.scoring import central_band
 
 MOST_ARROWS = 15
 

@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 
 from comotion.data import BadInput, Trajectories
 from comotion.predict.forecast import Forecast, dataset_of
+from comotion.predict.quantiles import central_band
 from comotion.report import style
-from comotion.scoring import central_band
 
 MOST_OBJECTS = 6
 BAND_SHADES = {0.95: 0.16, 0.5: 0.34}

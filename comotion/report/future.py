@@ -10,10 +10,10 @@ from comotion.data import Trajectories
 from comotion.data.units import labelled
 from comotion.errors import BadInput
 from comotion.predict.forecast import Forecast
+from comotion.predict.quantiles import central_band
 from comotion.report import style
 from comotion.report.animation import MOST_DRAWS, in_plane, render, write_gif
 from comotion.report.figures import BAND_SHADES, MOST_OBJECTS, SEEN_MARK, forecast_legend
-from comotion.scoring import central_band
 
 POSITIONS = ("x", "y", "z")
 MOST_SEEN = 30

@@ -9,7 +9,6 @@ from comotion.scoring.distributions import AbstractPredictive, GaussianPaths, Sa
 from comotion.scoring.evaluation import Evaluation
 from comotion.scoring.kalman import DampedVelocity, OUAcceleration, WhiteAcceleration
 from comotion.scoring.lead_scores import MEASURES, LeadScores, score_at
-from comotion.scoring.quantiles import central_band
 from comotion.scoring.references import (
     AbstractReference,
     AlongAcross,
@@ -39,7 +38,6 @@ __all__ = [
     "Protocol",
     "SampledPaths",
     "WhiteAcceleration",
-    "central_band",
     "evaluate",
     "evaluate_at",
     "forecast_at",

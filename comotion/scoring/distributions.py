@@ -12,6 +12,8 @@ import scoringrules
 from jaxtyping import Float
 from scipy.special import gammaln
 
+from comotion.predict.quantiles import RULE
+
 Cells = Float[np.ndarray, "R H d"]
 QUANTILE_POINTS = 100
 TAILS = 5
@@ -114,7 +116,7 @@ class SampledPaths(AbstractPredictive):
     def band(self, level: float) -> tuple[Cells, Cells]:
         """Quantiles at rank p (L + 1): few draws do not make bands look overconfident."""
         tail = (1 - level) / 2
-        low, high = np.quantile(self.draws, [tail, 1 - tail], axis=0, method="weibull")
+        low, high = np.quantile(self.draws, [tail, 1 - tail], axis=0, method=RULE)
         return low, high
 
     def log_density(self, truth: Cells) -> Float[np.ndarray, "R H"]:

@@ -9,7 +9,7 @@ import numpy as np
 import scoringrules
 from jaxtyping import Float
 
-from comotion.scoring.quantiles import central_band
+from comotion.predict.quantiles import central_band
 
 Cells = Float[np.ndarray, "N A O"]
 

@@ -57,10 +57,10 @@ export function digits(x) {
   return (Number(text) === 0 ? "0" : text).replace("-", "−");
 }
 
-/** @param {number[]} sorted @param {number} share */
+/** At rank p (L + 1), like all bands of draws. @param {number[]} sorted @param {number} share */
 export function quantile(sorted, share) {
   if (sorted.length === 0) return NaN;
-  const at = share * (sorted.length - 1);
+  const at = Math.min(Math.max(share * (sorted.length + 1) - 1, 0), sorted.length - 1);
   const low = Math.floor(at);
   const high = Math.min(low + 1, sorted.length - 1);
   return sorted[low] + (at - low) * (sorted[high] - sorted[low]);

@@ -1,7 +1,25 @@
-"""Bands of draws, whose few draws do not make them look overconfident."""
+"""Quantiles and bands of draws: one rule for those that are written, drawn and scored.
+
+They are taken at rank p (L + 1), not p (L − 1) + 1: a new value falls below the k-th of L draws
+with probability k / (L + 1), so that few draws do not make bands look overconfident.
+"""
+
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Shaped
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RULE: Literal["weibull"] = "weibull"
+"""What NumPy and xarray call it."""
+
+
+def quantile(draws: "xr.DataArray", probability: float) -> "xr.DataArray":
+    """Over the dimension `draw`; not known where a draw is not."""
+    found = draws.quantile(probability, dim="draw", method=RULE, skipna=False)
+    return found.drop_vars("quantile")
 
 
 def central_band(
@@ -9,8 +27,6 @@ def central_band(
 ) -> tuple[Shaped[np.ndarray, "*S"], Shaped[np.ndarray, "*S"]]:
     """Edges of the central band that holds `level` of the probability.
 
-    Quantiles are taken at rank p (L + 1), not p (L − 1) + 1: a new value falls below the k-th of
-    L draws with probability k / (L + 1), so that few draws do not make bands look overconfident.
     With fewer than 39 draws a 95 % band is no wider than the draws themselves.
     """
     tail = (1 - level) / 2
