@@ -52,16 +52,16 @@ def shared_context():
 mlir.make_ir_context = shared_context
 
 MOST_MAPS = 10_000
-SLOW = ("train", "cli", "explorer", "initialise", "identification")
-SLOW += ("jobs", "reproduce", "sweep", "contracts")
+SLOW = ("test_first_ten_minutes", "contracts", "explorer", "identification", "train", "cli")
+SLOW += ("initialise", "jobs", "reproduce", "sweep", "report", "predict")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Folders of long tests first, or one worker would end up waiting for the other."""
+    """Long files and folders first, or one worker would end up waiting for the other."""
 
     def rank(item: pytest.Item) -> int:
-        folder = item.path.parent.name
-        return SLOW.index(folder) if folder in SLOW else len(SLOW)
+        names = {item.path.stem, item.path.parent.name}
+        return min((SLOW.index(name) for name in names if name in SLOW), default=len(SLOW))
 
     items.sort(key=rank)
 
@@ -76,6 +76,30 @@ def few_programs() -> Iterator[None]:
         gc.collect()
         if release := getattr(ctypes.CDLL(None), "malloc_trim", None):
             release(0)  # or a worker keeps all the memory it has ever had
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_candidate() -> Iterator[None]:
+    """Choosing among several initial states, which has tests of its own, is half of what there is
+    to compile in a forecast."""
+    from comotion.predict import forecasting
+    from comotion.train import calibrate
+
+    with pytest.MonkeyPatch.context() as patch:
+        for room in (forecasting, calibrate):
+            patch.setattr(room, "CANDIDATES", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def several_candidates() -> Iterator[None]:
+    """Forecasts as users get them."""
+    from comotion.predict import forecasting
+    from comotion.predict.origin import CANDIDATES
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forecasting, "CANDIDATES", CANDIDATES)
+        yield
 
 
 @pytest.fixture

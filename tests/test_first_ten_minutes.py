@@ -11,6 +11,8 @@ import pytest
 import comotion as cm
 from comotion.cli import main
 
+pytestmark = pytest.mark.usefixtures("several_candidates")
+
 TINY: dict[str, Any] = {
     "inducing_alone": 8,
     "inducing_pair": 8,

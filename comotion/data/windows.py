@@ -187,6 +187,7 @@ def crowd(window: Window, slots: int, frame: int, *, key: Key) -> Window:
     )
 
 
+@partial(jax.jit, static_argnames=("horizon", "opening", "count", "anywhere"))
 def sample_excerpts(
     dataset: Dataset, horizon: int, opening: int, count: int, *, anywhere: bool = False, key: Key
 ) -> Excerpt:

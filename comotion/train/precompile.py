@@ -22,7 +22,8 @@ from comotion.train.step import first_state, step_plan, train_step
 @contextmanager
 def compiling_steps(config: RunConfig, model: Model, train: Dataset) -> Iterator[None]:
     """What is compiled beside the work inside, for all rounds, `train_step` finds again."""
-    plans = dict.fromkeys(step_plan(config, stage, train) for stage in config.recipe.stages)
+    stages = [stage for stage in config.recipe.stages if stage.iterations]
+    plans = dict.fromkeys(step_plan(config, stage, train) for stage in stages)
     placed = [everywhere((first_state(model), train), plan.mesh) for plan in plans]
     key, rate = jax.random.key(config.seed), jnp.zeros((), FAST)
 
