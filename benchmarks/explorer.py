@@ -2,12 +2,13 @@
 
     python benchmarks/explorer.py            # a minute; prints the rows and keeps them
 
-An object is dragged for some seconds without pause; an answer is a set of futures, of as many draws
-as the page follows in time (`draws_of_an_answer`). Laws are
-draws from a prior with the sizes of the default system: what they cost does not depend on what
-they say.
+An object is dragged for some seconds without pause, by a mouse that tells its place 60 times a
+second whether or not the page has come to an answer; an answer is a set of futures, of as many
+draws as the page follows in time (`draws_of_an_answer`). Laws are draws from a prior with the sizes
+of the default system: what they cost does not depend on what they say.
 """
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.async_api import Page, async_playwright
 from rows import append
 
 from comotion.config import Recipe, RunConfig
@@ -25,7 +26,7 @@ from comotion.report.explorer import explore
 from comotion.systems import system
 from comotion.train.fit import untrained
 
-SECONDS = 6.0
+SECONDS, MOVES_PER_SECOND = 6.0, 60
 DRAWS, FRAMES = 30, 100
 SCENES = {
     "5 objects": {"objects": 5},
@@ -44,30 +45,29 @@ def scene(objects: int, nearest: int = 0) -> str:
     return explore(fitted, data, draws=DRAWS, frames=FRAMES, origins=1).html
 
 
-def measure(page: Page, file: Path) -> dict[str, float]:
+async def measure(page: Page, file: Path) -> dict[str, float]:
     begin = time.perf_counter()
-    page.goto(file.as_uri())
-    painted = page.evaluate("new Promise((r) => requestAnimationFrame(() => r(performance.now())))")
-    while not page.evaluate("document.documentElement.dataset.base"):
-        page.wait_for_timeout(20)
+    await page.goto(file.as_uri())
+    frame = "new Promise((r) => requestAnimationFrame(() => r(performance.now())))"
+    painted = await page.evaluate(frame)
+    while not await page.evaluate("document.documentElement.dataset.base"):
+        await page.wait_for_timeout(20)
     futures = time.perf_counter() - begin
-    page.click("#play")
-    x, y = page.evaluate("window.comotion.placeOf(0)")
-    box = page.locator("#stage").bounding_box()
+    await page.click("#play")
+    x, y = await page.evaluate("window.comotion.placeOf(0)")
+    box = await page.locator("#stage").bounding_box()
     assert box is not None
     x, y = box["x"] + x, box["y"] + y
-    page.mouse.move(x, y)
-    page.mouse.down()
+    await page.mouse.move(x, y)
+    await page.mouse.down()
     count = "['alt', 'altDraws'].map((name) => Number(document.documentElement.dataset[name] ?? 0))"
-    page.mouse.move(x + 5, y)
-    page.wait_for_timeout(1500)  # compiled by now
-    before, begin, step = page.evaluate(count), time.perf_counter(), 0
-    while time.perf_counter() - begin < SECONDS:
-        step += 1
-        page.mouse.move(x + 40 * np.sin(step / 9), y + 40 * np.cos(step / 9))
-    seconds = time.perf_counter() - begin
-    answers, draws = (after - was for after, was in zip(page.evaluate(count), before, strict=True))
-    page.mouse.up()
+    await page.mouse.move(x + 5, y)
+    await page.wait_for_timeout(1500)  # compiled by now
+    before, begin = await page.evaluate(count), time.perf_counter()
+    await circle(page, x, y)
+    after, seconds = await page.evaluate(count), time.perf_counter() - begin
+    answers, draws = (now - was for now, was in zip(after, before, strict=True))
+    await page.mouse.up()
     return {
         "first_picture_seconds": round(painted / 1000, 2),
         "first_futures_seconds": round(futures, 2),
@@ -76,20 +76,39 @@ def measure(page: Page, file: Path) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
+async def circle(page: Page, x: float, y: float) -> None:
+    """A hand does not wait for the page; a few moves may be on their way at once."""
+    session = await page.context.new_cdp_session(page)
+    pressed = {"type": "mouseMoved", "button": "left", "buttons": 1}
+    under_way: set[asyncio.Task] = set()
+    begin = time.perf_counter()
+    while (passed := time.perf_counter() - begin) < SECONDS:
+        place = {"x": x + 40 * np.sin(5 * passed), "y": y + 40 * np.cos(5 * passed)}
+        if len(under_way) < 4:
+            move = asyncio.create_task(session.send("Input.dispatchMouseEvent", pressed | place))
+            under_way.add(move)
+            move.add_done_callback(under_way.discard)
+        await asyncio.sleep(1 / MOVES_PER_SECOND)
+    await asyncio.gather(*under_way)
+
+
+async def main() -> None:
+    async with async_playwright() as driver:
+        folder = Path(tempfile.mkdtemp())
         words = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
-        browser = driver.chromium.launch(**words)
+        browser = await driver.chromium.launch(**words)
         for name, sizes in SCENES.items():
-            file = Path(folder) / "scene.html"
+            file = folder / "scene.html"
             file.write_text(scene(**sizes), encoding="utf-8")
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            row = {"scene": name, "draws": DRAWS, "frames": FRAMES, **measure(page, file)}
+            others = os.getloadavg()[0]
+            page = await browser.new_page(viewport={"width": 1280, "height": 800})
+            row = {"scene": name, "draws": DRAWS, "frames": FRAMES, **await measure(page, file)}
             row |= {"megabytes": round(file.stat().st_size / 1e6, 2), "seed": 0}
-            append("explorer", row | {"others_running": round(os.getloadavg()[0], 1)})
-            page.close()
-        browser.close()
+            append("explorer", row | {"others_running": round(others, 1)})
+            await page.close()
+        await browser.close()
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

@@ -8,12 +8,13 @@ from tyro.conf import arg
 
 from comotion.cli.model import IntoRun, OwnData, RunOrModel, folder_of, kept_data, load_model
 from comotion.cli.output import check_output
+from comotion.cli.reading import ReadingOptions
 
 PAGE = "explore.html"
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ReadingOptions):
     """Write one HTML file in which the fitted model runs, to play with and to share.
 
     Objects can be dragged, thrown, removed and doubled, ties between them cut: the futures are
@@ -23,13 +24,14 @@ class Options:
     Examples:
       comotion explore runs/demo
       comotion explore runs/balls test.csv --out scene.html
+      comotion explore runs/peds peds.txt --columns object=id,time=frame --fps 25
       comotion explore model.safetensors test.csv --draws 50 --frames 200 --out scene.html
     """
 
     model: RunOrModel
     """the folder of a run, or a model file"""
     data: OwnData = None
-    """recordings to begin with: a .csv, .parquet or .nc file"""
+    """recordings to begin with: a data file, or a folder of them"""
     out: IntoRun = None
     """file to write, .html; an existing one is replaced"""
     draws: Annotated[int, arg(metavar="NUMBER")] = 30
@@ -49,10 +51,10 @@ class Options:
 def run(options: Options) -> int:
     out = options.out or folder_of(options.model) / PAGE
     check_output(out, (".html",))
-    from comotion.data import read
     from comotion.report.explorer import explore
 
-    fitted, data = load_model(options.model), read(options.data or kept_data(options.model))
+    fitted = load_model(options.model)
+    data = options.read(options.data or kept_data(options.model))
     page = explore(
         fitted,
         data,

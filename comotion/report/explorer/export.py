@@ -114,7 +114,8 @@ def _property_names(fitted: FittedModel, layout: Layout) -> list[str]:
 
 
 def _units(fitted: FittedModel, layout: Layout) -> dict[str, Any]:
-    """Zero and unit of observed features, of all entries of a state, of time and properties."""
+    """Zero and unit of observed features, of all entries of a state, of time and properties, and
+    what lengths, times and speeds are measured in, as people write it."""
     units, scaling = state_units(fitted, layout), fitted.scaling
     properties = np.ones(layout.properties)
     if fitted.model.gives_properties:
@@ -126,6 +127,7 @@ def _units(fitted: FittedModel, layout: Layout) -> dict[str, Any]:
         "state_scale": units.scale,
         "time": float(scaling.time),
         "properties": np.asarray(properties, np.float64),
+        "names": {name: getattr(fitted.shape.units, name) for name in ("length", "time", "speed")},
     }
 
 

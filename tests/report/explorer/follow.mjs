@@ -13,7 +13,7 @@ const { future } = await load("forecast");
 if (plainly) (await load("vectors")).useNoVectors();
 const model = openModel(read(await unpack(readFileSync(packed, "utf-8"))));
 const answers = JSON.parse(readFileSync(questions, "utf-8")).map(({ draw, request, noise, shown }) => {
-  const normals = noise && ((_draw, frame) => Float64Array.from(noise[frame].flat()));
+  const normals = noise && ((frame) => Float64Array.from(noise[frame].flat()));
   const numbers = shown ? future(model, draw, request) : follow(model, draw, request, normals);
   return Array.from(numbers, (x) => (Number.isFinite(x) ? x : null));
 });

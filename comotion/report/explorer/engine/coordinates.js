@@ -1,6 +1,6 @@
 /** What f_s sees, and what its outputs mean: `comotion/coordinates` once more. */
 
-import { makeFunction } from "./functions.js";
+import { makeFunction, makeRows } from "./functions.js";
 
 /**
  * @typedef {object} Layout where position, velocity and the rest stand in a state
@@ -19,8 +19,10 @@ import { makeFunction } from "./functions.js";
  * @typedef {object} Asker
  * @property {number} rates how many rates are learned
  *
- * @typedef {Asker & { ask(actors: Actors, a: number, out: Float64Array, at: number): void }} Alone
- * @typedef {Asker & { opposite: boolean, ask(actors: Actors, a: number, b: number, out: Float64Array, at: number): void }} Pair
+ * @typedef {Asker & { ask(actors: Actors, count: number, out: Float64Array): void }} Alone rates of the first
+ *   `count` objects, a row each
+ * @typedef {Asker & { opposite: boolean, ask(actors: Actors, couples: Int32Array, count: number, out: Float64Array): void }} Pair
+ *   rates of who is pushed by whom: the first `count` of `couples`, a row each
  */
 
 const AT_REST = 0.05;
@@ -33,7 +35,7 @@ const AT_REST = 0.05;
  */
 export function makeAlone(spec, layout, draw) {
   if (spec.kind === "raw") return rawAlone(spec, layout, draw);
-  if (spec.kind === "none") return { rates: spec.rates, ask: (_actors, _a, out, at) => void out.fill(0, at, at + spec.rates) };
+  if (spec.kind === "none") return { rates: spec.rates, ask: (_actors, count, out) => void out.fill(0, 0, count * spec.rates) };
   if (spec.kind === "speed") return speedAlone(spec, layout, draw);
   if (spec.kind === "axis" || spec.kind === "mirror") return axisAlone(spec, layout, draw);
   throw new Error(`This page knows no coordinates of kind ${spec.kind}.`);
@@ -43,16 +45,17 @@ export function makeAlone(spec, layout, draw) {
 function rawAlone(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { state, properties, controls } = layout;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
+  const rows = makeRows(f);
   return {
     rates: f.outSize,
-    ask(actors, a, out, at) {
-      copy(actors.states, a * state, state, x, 0);
-      copy(actors.properties, a * properties, properties, x, state);
-      copy(actors.controls, a * controls, controls, x, state + properties);
-      f.evaluate(x, y);
-      out.set(y, at);
+    ask(actors, count, out) {
+      rows.reach(count);
+      for (let a = 0, at = 0; a < count; a++, at += f.inSize) {
+        copy(actors.states, a * state, state, rows.x, at);
+        copy(actors.properties, a * properties, properties, rows.x, at + state);
+        copy(actors.controls, a * controls, controls, rows.x, at + state + properties);
+      }
+      f.evaluate(rows.x, out, count);
     },
   };
 }
@@ -66,33 +69,40 @@ function axisAlone(spec, layout, draw) {
   const { spatial, state, properties, controls } = layout;
   const moving = layout.velocity ? 2 : 1;
   const fixed = properties + controls;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
-  const opposite = new Float64Array(f.outSize);
+  const rows = makeRows(f);
+  const opposite = makeRows(f);
   const mirror = spec.kind === "mirror";
+  const width = spec.vectors * spatial;
 
-  /** Inputs of one axis. @param {Actors} actors @param {number} a @param {number} axis @param {number} side */
-  function look(actors, a, axis, side) {
-    for (let v = 0; v < moving; v++) x[v] = side * actors.states[a * state + v * spatial + axis];
-    copy(actors.properties, a * properties, properties, x, moving);
-    copy(actors.controls, a * controls, controls, x, moving + properties);
+  /** A row for each object and axis. @param {Actors} actors @param {number} count @param {Float64Array} x @param {number} side */
+  function look(actors, count, x, side) {
+    for (let k = 0, at = 0; k < count * spatial; k++, at += f.inSize) {
+      const a = Math.floor(k / spatial);
+      for (let v = 0; v < moving; v++) x[at + v] = side * actors.states[a * state + v * spatial + (k % spatial)];
+      copy(actors.properties, a * properties, properties, x, at + moving);
+      copy(actors.controls, a * controls, controls, x, at + moving + properties);
+    }
   }
 
   return {
-    rates: spec.vectors * spatial,
-    ask(actors, a, out, at) {
-      for (let axis = 0; axis < spatial; axis++) {
-        look(actors, a, axis, 1);
-        if (!mirror) f.evaluate(x, y);
-        else if (fixed === 0) f.odd(x, y);
-        else {
-          f.evaluate(x, y);
-          look(actors, a, axis, -1);
-          f.evaluate(x, opposite);
-          for (let q = 0; q < y.length; q++) y[q] = 0.5 * (y[q] - opposite[q]);
-        }
+    rates: width,
+    ask(actors, count, out) {
+      const asked = count * spatial;
+      rows.reach(asked);
+      look(actors, count, rows.x, 1);
+      if (mirror && fixed === 0) f.odd(rows.x, rows.y, asked);
+      else f.evaluate(rows.x, rows.y, asked);
+      if (mirror && fixed > 0) {
+        opposite.reach(asked);
+        look(actors, count, opposite.x, -1);
+        f.evaluate(opposite.x, opposite.y, asked);
+        for (let k = 0; k < asked * f.outSize; k++) rows.y[k] = 0.5 * (rows.y[k] - opposite.y[k]);
+      }
+      for (let k = 0; k < asked; k++) {
+        const a = Math.floor(k / spatial);
+        const axis = k % spatial;
         for (let v = 0; v < spec.vectors; v++) {
-          out[at + v * spatial + axis] = mirror ? y[v] : y[v * spatial + axis];
+          out[a * width + v * spatial + axis] = rows.y[k * f.outSize + (mirror ? v : v * spatial + axis)];
         }
       }
     },
@@ -103,18 +113,23 @@ function axisAlone(spec, layout, draw) {
 function speedAlone(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { spatial, properties, controls } = layout;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
+  const rows = makeRows(f);
   const ahead = new Float64Array(spatial);
   return {
     rates: spec.vectors * spatial,
-    ask(actors, a, out, at) {
-      x[0] = heading(actors, a, layout, ahead);
-      copy(actors.properties, a * properties, properties, x, 1);
-      copy(actors.controls, a * controls, controls, x, 1 + properties);
-      f.evaluate(x, y);
-      for (let v = 0; v < spec.vectors; v++) {
-        for (let d = 0; d < spatial; d++) out[at + v * spatial + d] = y[v] * ahead[d];
+    ask(actors, count, out) {
+      rows.reach(count);
+      for (let a = 0, at = 0; a < count; a++, at += f.inSize) {
+        rows.x[at] = heading(actors, a, layout, ahead);
+        copy(actors.properties, a * properties, properties, rows.x, at + 1);
+        copy(actors.controls, a * controls, controls, rows.x, at + 1 + properties);
+      }
+      f.evaluate(rows.x, rows.y, count);
+      for (let a = 0; a < count; a++) {
+        heading(actors, a, layout, ahead);
+        for (let v = 0; v < spec.vectors; v++) {
+          for (let d = 0; d < spatial; d++) out[(a * spec.vectors + v) * spatial + d] = rows.y[a * f.outSize + v] * ahead[d];
+        }
       }
     },
   };

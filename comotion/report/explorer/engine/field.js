@@ -44,27 +44,47 @@ function interacting(spec, layout, draw) {
   const rule = makeRule(spec.accumulation, layout, draw);
   const R = alone.rates;
   let own = new Float64Array();
+  let learned = new Float64Array();
+  // Couples that are asked for, what they answered, and which answer every message is: 0 is none, -k is k turned round.
+  let couples = new Int32Array();
+  let asked = 0;
+  let answers = new Float64Array();
+  let answerOf = new Int32Array();
   let received = new Float64Array();
   let computed = new Int32Array();
-  let learned = new Float64Array();
 
-  /** Messages of a pair that always get opposite rates are computed once for both.
-   * @param {Actors} actors @param {import("./graph.js").Neighbours} list @param {number} count */
-  function listen(actors, list, count) {
-    computed.fill(-1);
-    for (let a = 0, k = 0; a < count; a++) {
-      for (let n = 0; n < list.width; n++, k++) {
-        if (!list.heard[k]) {
-          received.fill(0, k * R, (k + 1) * R);
-          continue;
-        }
-        const b = list.index[k];
-        const mirror = pair.opposite ? computed[b * count + a] : -1;
-        if (mirror >= 0) {
-          for (let r = 0; r < R; r++) received[k * R + r] = -received[mirror * R + r];
-        } else pair.ask(actors, a, b, received, k * R);
-        computed[a * count + b] = k;
-      }
+  /** @param {number} count @param {number} width */
+  function makeRoom(count, width) {
+    [own, learned] = [new Float64Array(count * R), new Float64Array(count * R)];
+    [answers, received] = [new Float64Array(count * width * R), new Float64Array(count * width * R)];
+    [couples, answerOf] = [new Int32Array(2 * count * width), new Int32Array(count * width)];
+    computed = new Int32Array(count * count);
+  }
+
+  /** Whom to ask for: messages of a pair that always get opposite rates are computed once for both.
+   * @param {import("./graph.js").Neighbours} list @param {number} count */
+  function plan(list, count) {
+    if (answerOf.length !== count * list.width || own.length !== count * R) makeRoom(count, list.width);
+    asked = 0;
+    computed.fill(0);
+    for (let k = 0; k < answerOf.length; k++) {
+      const a = Math.floor(k / list.width);
+      const b = list.index[k];
+      answerOf[k] = list.heard[k] && pair.opposite ? -computed[b * count + a] : 0;
+      if (!list.heard[k] || answerOf[k]) continue;
+      couples[2 * asked] = a;
+      couples[2 * asked + 1] = b;
+      answerOf[k] = computed[a * count + b] = ++asked;
+    }
+  }
+
+  /** @param {Actors} actors */
+  function listen(actors) {
+    pair.ask(actors, couples, asked, answers);
+    for (let k = 0; k < answerOf.length; k++) {
+      const answer = answerOf[k];
+      const at = (Math.abs(answer) - 1) * R;
+      for (let r = 0; r < R; r++) received[k * R + r] = answer === 0 ? 0 : answer > 0 ? answers[at + r] : -answers[at + r];
     }
   }
 
@@ -74,16 +94,13 @@ function interacting(spec, layout, draw) {
     rates(states, scene, out) {
       const { count } = scene;
       const actors = { states, properties: scene.properties, controls: scene.controls };
-      const list = (scene.found ??= graph(states, layout.state, scene.allowed, count));
-      if (received.length !== count * list.width * R || own.length !== count * R) {
-        own = new Float64Array(count * R);
-        learned = new Float64Array(count * R);
-        received = new Float64Array(count * list.width * R);
-        computed = new Int32Array(count * count);
+      if (!scene.found) {
+        scene.found = graph(states, layout.state, scene.allowed, count);
+        plan(scene.found, count);
       }
-      for (let a = 0; a < count; a++) alone.ask(actors, a, own, a * R);
-      listen(actors, list, count);
-      rule(actors, own, received, list, count, R, learned);
+      alone.ask(actors, count, own);
+      listen(actors);
+      rule(actors, own, received, scene.found, count, R, learned);
       complete(learned, R, states, scene, layout, spec.order, out);
     },
   };
@@ -109,7 +126,7 @@ function joint(spec, layout, draw) {
           x[a * width + state + properties + i] = scene.controls[a * controls + i];
         }
       }
-      f.evaluate(x, y);
+      f.evaluate(x, y, 1);
       complete(y, y.length / scene.count, states, scene, layout, spec.order, out);
     },
   };
@@ -175,7 +192,7 @@ function nonlinear(spec, draw) {
     for (let a = 0; a < count; a++) {
       x.set(own.subarray(a * R, (a + 1) * R));
       x.set(received.subarray(a * messages, (a + 1) * messages), R);
-      f.evaluate(x, y);
+      f.evaluate(x, y, 1);
       out.set(y, a * R);
     }
   };
@@ -194,7 +211,7 @@ function weighted(spec, layout, draw) {
     x.set(actors.states.subarray(b * state, (b + 1) * state), state);
     x.set(actors.properties.subarray(a * properties, (a + 1) * properties), 2 * state);
     x.set(actors.properties.subarray(b * properties, (b + 1) * properties), 2 * state + properties);
-    f.evaluate(x, y);
+    f.evaluate(x, y, 1);
     return y[0];
   }
 

@@ -6,12 +6,29 @@ import { vectorPathwise } from "./pathwise.js";
 import { ofDraw } from "./unpack.js";
 
 /**
- * @typedef {object} DrawnFunction one row of inputs to one row of outputs
+ * @typedef {object} DrawnFunction rows of inputs to rows of outputs
  * @property {number} inSize
  * @property {number} outSize
- * @property {(x: Float64Array, out: Float64Array) => void} evaluate
- * @property {(x: Float64Array, out: Float64Array) => void} odd (f(x) - f(-x)) / 2
+ * @property {(x: Float64Array, out: Float64Array, rows: number) => void} evaluate
+ * @property {(x: Float64Array, out: Float64Array, rows: number) => void} odd (f(x) - f(-x)) / 2
+ *
+ * @typedef {object} Rows inputs and outputs of a function, with room for as many rows as were ever asked for
+ * @property {Float64Array} x
+ * @property {Float64Array} y
+ * @property {(rows: number) => void} reach
  */
+
+/** @param {DrawnFunction} f @returns {Rows} */
+export function makeRows({ inSize, outSize }) {
+  return {
+    x: new Float64Array(),
+    y: new Float64Array(),
+    reach(rows) {
+      if (this.x.length < rows * inSize) this.x = new Float64Array(rows * inSize);
+      if (this.y.length < rows * outSize) this.y = new Float64Array(rows * outSize);
+    },
+  };
+}
 
 /**
  * @param {any} spec
@@ -45,7 +62,7 @@ function pathwise(spec, draw) {
   const mirrored = new Float64Array(kernel.size);
   const minusX = new Float64Array(inSize);
 
-  /** @param {Float64Array} x @param {Float64Array | null} offsets */
+  /** @param {Float64Array} x one row @param {Float64Array | null} offsets */
   function angles(x, offsets) {
     if (offsets) features.set(offsets);
     else features.fill(0, 0, waves);
@@ -55,7 +72,7 @@ function pathwise(spec, draw) {
     }
   }
 
-  /** @param {Float64Array} ofWaves @param {Float64Array} out */
+  /** @param {Float64Array} ofWaves @param {Float64Array} out one row */
   function weigh(ofWaves, out) {
     for (let q = 0; q < outSize; q++) {
       let sum = 0;
@@ -70,13 +87,13 @@ function pathwise(spec, draw) {
   return {
     inSize,
     outSize,
-    evaluate(x, out) {
+    evaluate: rowByRow(inSize, outSize, (x, out) => {
       angles(x, steps);
       cosineInPlace(features, 0, waves);
       kernel.evaluate(x, features, waves);
       weigh(prior, out);
-    },
-    odd(x, out) {
+    }),
+    odd: rowByRow(inSize, outSize, (x, out) => {
       angles(x, null);
       sineInPlace(features, 0, waves);
       kernel.evaluate(x, features, waves);
@@ -86,7 +103,17 @@ function pathwise(spec, draw) {
         features[waves + m] = 0.5 * (features[waves + m] - mirrored[m]);
       }
       weigh(oddPrior, out);
-    },
+    }),
+  };
+}
+
+/**
+ * @param {number} inSize @param {number} outSize @param {(x: Float64Array, out: Float64Array) => void} one
+ * @returns {DrawnFunction["evaluate"]}
+ */
+function rowByRow(inSize, outSize, one) {
+  return (x, out, rows) => {
+    for (let r = 0; r < rows; r++) one(x.subarray(r * inSize, (r + 1) * inSize), out.subarray(r * outSize, (r + 1) * outSize));
   };
 }
 
@@ -142,12 +169,12 @@ function network(spec, draw) {
   return {
     inSize,
     outSize,
-    evaluate,
-    odd(x, out) {
+    evaluate: rowByRow(inSize, outSize, evaluate),
+    odd: rowByRow(inSize, outSize, (x, out) => {
       for (let i = 0; i < inSize; i++) minusX[i] = -x[i];
       evaluate(minusX, opposite);
       evaluate(x, out);
       for (let o = 0; o < outSize; o++) out[o] = 0.5 * (out[o] - opposite[o]);
-    },
+    }),
   };
 }

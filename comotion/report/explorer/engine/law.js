@@ -63,6 +63,7 @@ function asker(model, pair, drawn) {
     controls: new Float64Array(2 * layout.controls),
   };
   const out = new Float64Array(pair.rates);
+  const couples = Int32Array.of(0, 1);
   // First-order laws give velocities before accelerations: the push is the last vector.
   const first = content.field.order === 1 && layout.velocity ? spatial : 0;
   const entry = content.field.order === 2 ? spatial : first;
@@ -80,7 +81,7 @@ function asker(model, pair, drawn) {
           set === undefined ? drawn[object * properties + c] : set / unit;
       }
     });
-    pair.ask(actors, 0, 1, out, 0);
+    pair.ask(actors, couples, 1, out);
     let along = 0;
     let length = 0;
     for (let d = 0; d < spatial; d++) {

@@ -82,7 +82,7 @@ function shower(content) {
         decoder.entries.forEach((/** @type {number} */ entry, /** @type {number} */ k) => {
           x[k] = states[row + entry];
         });
-        network.evaluate(x, y);
+        network.evaluate(x, y, 1);
         for (let i = 0; i < shown; i++) out[at + i] = y[i] * scale[i] + shift[i];
       }
     },

@@ -32,26 +32,27 @@ function fillNormal(out, width, seed, draw, frame) {
   }
 }
 
-/** @type {Map<string, Float64Array>} */
+/** @type {Map<string, Float64Array[]>} */
 const kept = new Map();
-const MOST_KEPT = 20_000;
+const MOST_KEPT = 200;
 
 /**
- * The noise of one frame; computed once, because a drag asks for it again and again.
+ * The noise of all frames of a draw; computed once, because a drag asks for it again and again.
  * @param {number} size
  * @param {number} width
  * @param {number} seed
  * @param {number} draw
- * @param {number} frame
- * @returns {Float64Array}
+ * @returns {(frame: number) => Float64Array}
  */
-export function normalsOf(size, width, seed, draw, frame) {
-  const name = `${size} ${width} ${seed} ${draw} ${frame}`;
-  let found = kept.get(name);
-  if (!found) {
-    found = new Float64Array(size);
-    fillNormal(found, width, seed, draw, frame);
-    if (kept.size < MOST_KEPT) kept.set(name, found);
-  }
-  return found;
+export function normalsOf(size, width, seed, draw) {
+  const name = `${size} ${width} ${seed} ${draw}`;
+  const frames = kept.get(name) ?? [];
+  if (kept.size < MOST_KEPT) kept.set(name, frames);
+  return (frame) => {
+    if (!frames[frame]) {
+      frames[frame] = new Float64Array(size);
+      fillNormal(frames[frame], width, seed, draw, frame);
+    }
+    return frames[frame];
+  };
 }

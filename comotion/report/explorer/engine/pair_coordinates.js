@@ -1,7 +1,7 @@
 /** What f_b sees, and what its outputs mean: `comotion/coordinates` once more. */
 
 import { copy, heading } from "./coordinates.js";
-import { makeFunction } from "./functions.js";
+import { makeFunction, makeRows } from "./functions.js";
 
 /**
  * @typedef {import("./coordinates.js").Actors} Actors
@@ -21,7 +21,7 @@ const STRAIGHT_AHEAD = 0.02;
  * @returns {Pair}
  */
 export function makePair(spec, layout, draw) {
-  if (spec.kind === "none") return { rates: spec.rates, opposite: false, ask: (_actors, _a, _b, out, at) => void out.fill(0, at, at + spec.rates) };
+  if (spec.kind === "none") return { rates: spec.rates, opposite: false, ask: (_actors, _couples, count, out) => void out.fill(0, 0, count * spec.rates) };
   if (spec.kind === "distance") return distancePair(spec, layout, draw);
   if (spec.kind === "body") return bodyPair(spec, layout, draw);
   if (spec.kind === "stacked") return stackedPair(spec, layout, draw);
@@ -37,21 +37,24 @@ function stackedPair(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { state, properties } = layout;
   const cut = spec.differenced;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
+  const rows = makeRows(f);
   return {
     rates: f.outSize,
     opposite: false,
-    ask(actors, a, b, out, at) {
+    ask(actors, couples, count, out) {
       const { states } = actors;
-      for (let i = 0; i < cut; i++) x[i] = states[a * state + i] - states[b * state + i];
-      copy(states, a * state + cut, state - cut, x, cut);
-      copy(states, b * state + cut, state - cut, x, state);
-      const rest = 2 * state - cut;
-      copy(actors.properties, a * properties, properties, x, rest);
-      copy(actors.properties, b * properties, properties, x, rest + properties);
-      f.evaluate(x, y);
-      out.set(y, at);
+      rows.reach(count);
+      for (let k = 0, at = 0; k < count; k++, at += f.inSize) {
+        const a = couples[2 * k];
+        const b = couples[2 * k + 1];
+        for (let i = 0; i < cut; i++) rows.x[at + i] = states[a * state + i] - states[b * state + i];
+        copy(states, a * state + cut, state - cut, rows.x, at + cut);
+        copy(states, b * state + cut, state - cut, rows.x, at + state);
+        const rest = at + 2 * state - cut;
+        copy(actors.properties, a * properties, properties, rows.x, rest);
+        copy(actors.properties, b * properties, properties, rows.x, rest + properties);
+      }
+      f.evaluate(rows.x, out, count);
     },
   };
 }
@@ -62,60 +65,68 @@ function stackedPair(spec, layout, draw) {
  */
 function radialPair(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
-  const { spatial, state, properties } = layout;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
-  const normal = new Float64Array(spatial);
-  const tangent = new Float64Array(spatial);
+  const { spatial, state, properties, velocity } = layout;
+  const { vectors, tangential } = spec;
+  const { inSize, outSize } = f;
+  const rows = makeRows(f);
+  let normals = new Float64Array();
+  let tangents = new Float64Array();
 
-  /** Fills the local frame and its scalars. @param {Actors} actors @param {number} a @param {number} b */
-  function look(actors, a, b) {
-    const { states } = actors;
+  /** Fills a row and its local frame. @param {Actors} actors @param {number} a @param {number} b @param {Float64Array} x @param {number} at @param {number} frame */
+  function look({ states, properties: known }, a, b, x, at, frame) {
     const i = a * state;
     const j = b * state;
-    let squared = TINY;
+    let squared = 0;
     for (let d = 0; d < spatial; d++) {
-      normal[d] = states[i + d] - states[j + d];
-      squared += normal[d] * normal[d];
+      const gap = states[i + d] - states[j + d];
+      normals[frame + d] = gap;
+      squared += gap * gap;
     }
-    const distance = Math.sqrt(squared);
-    for (let d = 0; d < spatial; d++) normal[d] /= distance;
-    x[0] = distance;
-    if (layout.velocity) {
+    const distance = Math.sqrt(squared + TINY);
+    for (let d = 0; d < spatial; d++) normals[frame + d] /= distance;
+    x[at] = distance;
+    if (velocity) {
       let approach = 0;
       for (let d = 0; d < spatial; d++) {
-        tangent[d] = states[i + spatial + d] - states[j + spatial + d];
-        approach += tangent[d] * normal[d];
+        const speed = states[i + spatial + d] - states[j + spatial + d];
+        tangents[frame + d] = speed;
+        approach += speed * normals[frame + d];
       }
-      let slide = TINY;
+      let squaredSlide = 0;
       for (let d = 0; d < spatial; d++) {
-        tangent[d] -= approach * normal[d];
-        slide += tangent[d] * tangent[d];
+        tangents[frame + d] -= approach * normals[frame + d];
+        squaredSlide += tangents[frame + d] * tangents[frame + d];
       }
-      slide = Math.sqrt(slide);
-      for (let d = 0; d < spatial; d++) tangent[d] /= Math.max(slide, HEAD_ON);
-      x[1] = approach;
-      x[2] = slide;
+      const slide = Math.sqrt(squaredSlide + TINY);
+      for (let d = 0; d < spatial; d++) tangents[frame + d] /= Math.max(slide, HEAD_ON);
+      x[at + 1] = approach;
+      x[at + 2] = slide;
     }
-    const begin = layout.velocity ? 3 : 1;
+    const begin = at + (velocity ? 3 : 1);
     for (let c = 0; c < properties; c++) {
-      const mine = actors.properties[a * properties + c];
-      const theirs = actors.properties[b * properties + c];
+      const mine = known[a * properties + c];
+      const theirs = known[b * properties + c];
       x[begin + c] = mine + theirs;
       x[begin + properties + c] = mine * theirs;
     }
   }
 
   return {
-    rates: spec.vectors * spatial,
+    rates: vectors * spatial,
     opposite: true,
-    ask(actors, a, b, out, at) {
-      look(actors, a, b);
-      f.evaluate(x, y);
-      for (let v = 0; v < spec.vectors; v++) {
-        const across = spec.tangential ? y[spec.vectors + v] : 0;
-        for (let d = 0; d < spatial; d++) {
-          out[at + v * spatial + d] = y[v] * normal[d] + across * tangent[d];
+    ask(actors, couples, count, out) {
+      rows.reach(count);
+      const { x, y } = rows;
+      if (normals.length < count * spatial) [normals, tangents] = [new Float64Array(count * spatial), new Float64Array(count * spatial)];
+      for (let k = 0; k < count; k++) look(actors, couples[2 * k], couples[2 * k + 1], x, k * inSize, k * spatial);
+      f.evaluate(x, y, count);
+      for (let k = 0; k < count; k++) {
+        for (let v = 0; v < vectors; v++) {
+          const along = y[k * outSize + v];
+          const across = tangential ? y[k * outSize + vectors + v] : 0;
+          for (let d = 0; d < spatial; d++) {
+            out[(k * vectors + v) * spatial + d] = along * normals[k * spatial + d] + across * tangents[k * spatial + d];
+          }
         }
       }
     },
@@ -126,31 +137,42 @@ function radialPair(spec, layout, draw) {
 function distancePair(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { spatial, state, properties } = layout;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
-  const gap = new Float64Array(spatial);
+  const rows = makeRows(f);
   const aligns = spec.aligning && layout.velocity;
+
+  /** @param {Float64Array} states @param {number} a @param {number} b */
+  function apart(states, a, b) {
+    let squared = TINY;
+    for (let d = 0; d < spatial; d++) squared += (states[a * state + d] - states[b * state + d]) ** 2;
+    return Math.sqrt(squared);
+  }
+
   return {
     rates: spec.vectors * spatial,
     opposite: false,
-    ask(actors, a, b, out, at) {
+    ask(actors, couples, count, out) {
       const { states } = actors;
-      let squared = TINY;
-      for (let d = 0; d < spatial; d++) {
-        gap[d] = states[a * state + d] - states[b * state + d];
-        squared += gap[d] * gap[d];
+      rows.reach(count);
+      for (let k = 0, at = 0; k < count; k++, at += f.inSize) {
+        const a = couples[2 * k];
+        const b = couples[2 * k + 1];
+        const distance = apart(states, a, b);
+        rows.x[at] = spec.logarithmic ? Math.log(distance) : distance;
+        copy(actors.properties, a * properties, properties, rows.x, at + 1);
+        copy(actors.properties, b * properties, properties, rows.x, at + 1 + properties);
       }
-      const distance = Math.sqrt(squared);
-      x[0] = spec.logarithmic ? Math.log(distance) : distance;
-      copy(actors.properties, a * properties, properties, x, 1);
-      copy(actors.properties, b * properties, properties, x, 1 + properties);
-      f.evaluate(x, y);
-      for (let v = 0; v < spec.vectors; v++) {
-        const push = spec.aligning ? y[v] : y[v] / distance;
-        for (let d = 0; d < spatial; d++) {
-          const k = spatial + d;
-          const behind = aligns ? y[spec.vectors + v] * (states[b * state + k] - states[a * state + k]) : 0;
-          out[at + v * spatial + d] = push * gap[d] + behind;
+      f.evaluate(rows.x, rows.y, count);
+      for (let k = 0; k < count; k++) {
+        const i = couples[2 * k] * state;
+        const j = couples[2 * k + 1] * state;
+        const unit = spec.aligning ? 1 : 1 / apart(states, couples[2 * k], couples[2 * k + 1]);
+        for (let v = 0; v < spec.vectors; v++) {
+          const push = rows.y[k * f.outSize + v] * unit;
+          const pull = aligns ? rows.y[k * f.outSize + spec.vectors + v] : 0;
+          for (let d = 0; d < spatial; d++) {
+            const behind = aligns ? pull * (states[j + spatial + d] - states[i + spatial + d]) : 0;
+            out[(k * spec.vectors + v) * spatial + d] = push * (states[i + d] - states[j + d]) + behind;
+          }
         }
       }
     },
@@ -165,44 +187,63 @@ function bodyPair(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { spatial, state, properties } = layout;
   const moving = layout.velocity ? 2 : 1;
-  const x = new Float64Array(f.inSize);
-  const y = new Float64Array(f.outSize);
+  const rows = makeRows(f);
   const ahead = new Float64Array(spatial);
   const aside = new Float64Array(spatial);
+
+  /** Fills the local frame; gives how much is left of the law so far away. @param {Actors} actors @param {number} a @param {number} b */
+  function turn(actors, a, b) {
+    const { states } = actors;
+    heading(actors, a, layout, ahead);
+    let along = 0;
+    let distance = 0;
+    for (let d = 0; d < spatial; d++) {
+      aside[d] = states[b * state + d] - states[a * state + d];
+      along += aside[d] * ahead[d];
+      distance += aside[d] * aside[d];
+    }
+    let size = STRAIGHT_AHEAD * STRAIGHT_AHEAD;
+    for (let d = 0; d < spatial; d++) {
+      aside[d] -= along * ahead[d];
+      size += aside[d] * aside[d];
+    }
+    for (let d = 0; d < spatial; d++) aside[d] /= Math.sqrt(size);
+    return Math.exp(-distance / spec.range ** 2);
+  }
+
+  /** Fills a row. @param {Actors} actors @param {number} a @param {number} b @param {number} at */
+  function look(actors, a, b, at) {
+    const { states } = actors;
+    const { x } = rows;
+    turn(actors, a, b);
+    for (let v = 0; v < moving; v++) {
+      const k = at + 2 * v;
+      x[k] = x[k + 1] = 0;
+      for (let d = 0; d < spatial; d++) {
+        const gap = states[b * state + v * spatial + d] - states[a * state + v * spatial + d];
+        x[k] += gap * ahead[d];
+        x[k + 1] += gap * aside[d];
+      }
+    }
+    copy(actors.properties, a * properties, properties, x, at + 2 * moving);
+    copy(actors.properties, b * properties, properties, x, at + 2 * moving + properties);
+  }
+
   return {
     rates: spec.vectors * spatial,
     opposite: false,
-    ask(actors, a, b, out, at) {
-      const { states } = actors;
-      heading(actors, a, layout, ahead);
-      let along = 0;
-      let distance = 0;
-      for (let d = 0; d < spatial; d++) {
-        aside[d] = states[b * state + d] - states[a * state + d];
-        along += aside[d] * ahead[d];
-        distance += aside[d] * aside[d];
-      }
-      let size = STRAIGHT_AHEAD * STRAIGHT_AHEAD;
-      for (let d = 0; d < spatial; d++) {
-        aside[d] -= along * ahead[d];
-        size += aside[d] * aside[d];
-      }
-      for (let d = 0; d < spatial; d++) aside[d] /= Math.sqrt(size);
-      for (let v = 0; v < moving; v++) {
-        x[2 * v] = x[2 * v + 1] = 0;
-        for (let d = 0; d < spatial; d++) {
-          const gap = states[b * state + v * spatial + d] - states[a * state + v * spatial + d];
-          x[2 * v] += gap * ahead[d];
-          x[2 * v + 1] += gap * aside[d];
-        }
-      }
-      copy(actors.properties, a * properties, properties, x, 2 * moving);
-      copy(actors.properties, b * properties, properties, x, 2 * moving + properties);
-      f.evaluate(x, y);
-      const fading = Math.exp(-distance / spec.range ** 2);
-      for (let v = 0; v < spec.vectors; v++) {
-        for (let d = 0; d < spatial; d++) {
-          out[at + v * spatial + d] = fading * (y[v] * ahead[d] + y[spec.vectors + v] * aside[d]);
+    ask(actors, couples, count, out) {
+      rows.reach(count);
+      for (let k = 0; k < count; k++) look(actors, couples[2 * k], couples[2 * k + 1], k * f.inSize);
+      f.evaluate(rows.x, rows.y, count);
+      const { y } = rows;
+      for (let k = 0; k < count; k++) {
+        const left = turn(actors, couples[2 * k], couples[2 * k + 1]);
+        for (let v = 0; v < spec.vectors; v++) {
+          const at = k * f.outSize + v;
+          for (let d = 0; d < spatial; d++) {
+            out[(k * spec.vectors + v) * spatial + d] = left * (y[at] * ahead[d] + y[at + spec.vectors] * aside[d]);
+          }
         }
       }
     },

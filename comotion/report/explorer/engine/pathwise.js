@@ -1,7 +1,7 @@
 /** f(x) = φ(x)ᵀw + k(x, Z)ν, four features at a time where the kernel is one that is known. */
 
 import { ofDraw } from "./unpack.js";
-import { allNumbers, keep, LANES, routineFor } from "./vectors.js";
+import { allNumbers, keep, LANES, MOST_ROWS, RESULTS, routineFor } from "./vectors.js";
 
 /**
  * Rows of several matrices in blocks of four columns: the first four of every row, the next four …
@@ -45,10 +45,7 @@ export function vectorPathwise(spec, draw) {
   const prior = ofDraw(spec.prior_weights, draw);
   const nu = ofDraw(spec.inducing_weights, draw);
   const inducing = ofDraw(spec.kernel.inducing, draw);
-  const centre = ofDraw(spec.kernel.centre, draw);
-  const scale = ofDraw(spec.kernel.scale, draw);
-  const x = keep(new Float32Array(inputs + 2 * chosen)) / 4;
-  const result = keep(new Float32Array(outputs)) / 4;
+  const sees = makeSight(ofDraw(spec.kernel.scale, draw), ofDraw(spec.kernel.centre, draw), chosen);
 
   // Only what is asked for takes room.
   const forPlain = once(() => ({
@@ -61,30 +58,51 @@ export function vectorPathwise(spec, draw) {
     inducing: kept([inducing, nu.map((w) => 0.5 * w)], size),
   }));
 
-  /** What the kernel sees of x or of its opposite. @param {Float32Array} numbers @param {Float64Array} given @param {number} side @param {number} at */
-  function write(numbers, given, side, at) {
-    for (let c = 0; c < chosen; c++) {
-      let sum = 0;
-      for (let i = 0; i < inputs; i++) sum += (side * given[i] - centre[i]) * scale[i * chosen + c];
-      numbers[at + c] = sum;
-    }
-  }
-
-  /** @param {import("./vectors.js").Routine} routine @param {ReturnType<typeof forPlain>} parts @param {Float64Array} given @param {Float64Array} out @param {boolean} both */
-  function ask(routine, parts, given, out, both) {
+  /** @param {import("./vectors.js").Routine} routine @param {ReturnType<typeof forPlain>} parts @param {Float64Array} x @param {Float64Array} out @param {number} rows @param {boolean} both */
+  function ask(routine, parts, x, out, rows, both) {
     const numbers = allNumbers();
-    for (let i = 0; i < inputs; i++) numbers[x + i] = given[i];
-    write(numbers, given, 1, x + inputs);
-    if (both) write(numbers, given, -1, x + inputs + chosen);
-    routine(parts.waves.begin, parts.waves.end, parts.inducing.begin, parts.inducing.end, 4 * x, 4 * result);
-    for (let q = 0; q < outputs; q++) out[q] = numbers[result + q];
+    const width = inputs + chosen * (both ? 2 : 1);
+    for (let begin = 0; begin < rows; begin += MOST_ROWS) {
+      const some = Math.min(MOST_ROWS, rows - begin);
+      for (let r = 0; r < some; r++) {
+        const from = (begin + r) * inputs;
+        const at = r * width;
+        for (let i = 0; i < inputs; i++) numbers[at + i] = x[from + i];
+        sees(x, from, 1, numbers, at + inputs);
+        if (both) sees(x, from, -1, numbers, at + inputs + chosen);
+      }
+      routine(parts.waves.begin, parts.waves.end, parts.inducing.begin, parts.inducing.end, 0, 4 * some * width, RESULTS);
+      const results = RESULTS / 4;
+      for (let k = 0; k < some * outputs; k++) out[begin * outputs + k] = numbers[results + k];
+    }
   }
 
   return {
     inSize: inputs,
     outSize: outputs,
-    evaluate: (given, out) => ask(plain, forPlain(), given, out, false),
-    odd: (given, out) => ask(odd, forOdd(), given, out, true),
+    evaluate: (x, out, rows) => ask(plain, forPlain(), x, out, rows, false),
+    odd: (x, out, rows) => ask(odd, forOdd(), x, out, rows, true),
+  };
+}
+
+/**
+ * What a kernel sees of a row of inputs, or of its opposite: nearly always each number by itself.
+ * @param {Float64Array} scale inputs × chosen @param {Float64Array} centre @param {number} chosen
+ * @returns {(x: Float64Array, from: number, side: number, out: Float32Array, at: number) => void}
+ */
+function makeSight(scale, centre, chosen) {
+  const used = Array.from(scale.keys()).filter((k) => scale[k] !== 0);
+  used.sort((k, l) => (k % chosen) - (l % chosen));
+  const input = Int32Array.from(used, (k) => Math.floor(k / chosen));
+  const factor = Float64Array.from(used, (k) => scale[k]);
+  const end = Int32Array.from({ length: chosen }, (_, c) => used.filter((k) => k % chosen <= c).length);
+  const offset = Float64Array.from({ length: chosen }, (_, c) => -used.filter((k) => k % chosen === c).reduce((sum, k) => sum + centre[Math.floor(k / chosen)] * scale[k], 0));
+  return (x, from, side, out, at) => {
+    for (let c = 0, e = 0; c < chosen; c++) {
+      let sum = offset[c];
+      for (; e < end[c]; e++) sum += side * x[from + input[e]] * factor[e];
+      out[at + c] = sum;
+    }
   };
 }
 

@@ -16,10 +16,13 @@ export const LANES = 4;
 const BYTES = 16;
 const PAGE = 65536;
 /** All inputs and outputs have variables of their own. */
-export const MOST_INPUTS = 32;
+const MOST_INPUTS = 32;
 const MOST_OUTPUTS = 12;
+/** Rows that are handed over at once; a row is what the function sees, then the kernel of it and of its opposite. */
+export const MOST_ROWS = 64;
+const WIDEST_ROW = 3 * MOST_INPUTS;
 /** sin(2πs)/s in powers of s², on a quarter turn; and 2 to the power of s between ±½. */
-const SINE = [-14.3939659, 42.0097792, -76.7042799, 81.6052262, -41.3417021, 6.28318531];
+const SINE = [39.5367055, -76.5497822, 81.6010041, -41.341655, 6.28318516];
 const POWER_OF_TWO = [0.00133908634, 0.00967603192, 0.0555035711, 0.240221075, 0.693147188, 1];
 /** Added and taken away it rounds; in between, the last bits are the integer. */
 const ROUNDING = 1.5 * 2 ** 23;
@@ -37,8 +40,8 @@ const SMALLEST_EXPONENT = -126;
  * @property {boolean} odd whether the kernel is asked on both sides, and the second taken away
  *
  * @callback Routine all by addresses: features and inducing inputs with their weights, from where
- *   to where; x, then what the kernel sees of x and of its opposite; results
- * @param {number} waves @param {number} wavesEnd @param {number} inducing @param {number} inducingEnd @param {number} x @param {number} out
+ *   to where; then rows, at least one
+ * @param {number} waves @param {number} wavesEnd @param {number} inducing @param {number} inducingEnd @param {number} rows @param {number} rowsEnd @param {number} results
  * @returns {void}
  */
 
@@ -94,30 +97,34 @@ function routine({ inputs, chosen, outputs, correlation, odd }) {
   const vectors = ["f", "r", "s", "u", "sum", "one", ...xs, ...zs, ...opposites, ...ys];
   return {
     name: "evaluate",
-    parameters: Object.fromEntries(["waves", "wavesEnd", "inducing", "inducingEnd", "x", "out"].map((name) => [name, "i32"])),
-    variables: Object.fromEntries(vectors.map((name) => [name, "v128"])),
+    parameters: Object.fromEntries(["waves", "wavesEnd", "inducing", "inducingEnd", "rows", "rowsEnd", "results"].map((name) => [name, "i32"])),
+    variables: { wave: "i32", point: "i32", ...Object.fromEntries(vectors.map((name) => [name, /** @type {const} */ ("v128")])) },
     body(n) {
       const { get, set, tee } = n;
       const wave = xs.reduce(
-        (sum, x, i) => MULTIPLY_ADD([get("waves"), LOAD(BYTES * i)], [get(x)], sum),
-        /** @type {Code} */ ([get("waves"), LOAD(BYTES * inputs)]),
+        (sum, x, i) => MULTIPLY_ADD([get("wave"), LOAD(BYTES * i)], [get(x)], sum),
+        /** @type {Code} */ ([get("wave"), LOAD(BYTES * inputs)]),
       );
       /** @param {string[]} seen @returns {Code} */
       const kernel = (seen) => [
         ...seen.reduce(
-          (sum, z, c) => MULTIPLY_ADD([get(z), get("inducing"), LOAD(BYTES * c), SUB, tee("u")], [get("u")], sum),
+          (sum, z, c) => MULTIPLY_ADD([get(z), get("point"), LOAD(BYTES * c), SUB, tee("u")], [get("u")], sum),
           /** @type {Code} */ ([FOUR(0)]),
         ),
         ...correlated(n, correlation),
       ];
       const both = odd ? [...kernel(zs), set("one"), get("one"), ...kernel(opposites), SUB] : kernel(zs);
       const lanes = (/** @type {string} */ y) => [get(y), LANE(0), ...[1, 2, 3].flatMap((lane) => [get(y), LANE(lane), ADD_F32])];
-      return [
-        ...[...xs, ...zs, ...opposites].flatMap((name, k) => [get("x"), LOAD_SAME(4 * k), set(name)]),
-        ...along(n, "waves", "wavesEnd", BYTES * (inputs + 1), outputs, [...wave, ...cosine(n)]),
-        ...along(n, "inducing", "inducingEnd", BYTES * chosen, outputs, both),
-        ...ys.flatMap((y, q) => [get("out"), ...lanes(y), STORE_F32(4 * q)]),
-      ];
+      const row = [...xs, ...zs, ...opposites];
+      return REPEAT([
+        ...row.flatMap((name, k) => [get("rows"), LOAD_SAME(4 * k), set(name)]),
+        ...ys.flatMap((y) => [FOUR(0), set(y)]),
+        get("waves"), set("wave"), ...along(n, "wave", "wavesEnd", BYTES * (inputs + 1), outputs, [...wave, ...cosine(n)]),
+        get("inducing"), set("point"), ...along(n, "point", "inducingEnd", BYTES * chosen, outputs, both),
+        ...ys.flatMap((y, q) => [get("results"), ...lanes(y), STORE_F32(4 * q)]),
+        get("results"), I32(4 * outputs), ADD_I32, set("results"),
+        get("rows"), I32(4 * row.length), ADD_I32, tee("rows"), get("rowsEnd"), LESS_I32,
+      ]);
     },
   };
 }
@@ -125,7 +132,9 @@ function routine({ inputs, chosen, outputs, correlation, odd }) {
 let plainly = false;
 /** One memory for each thread. @type {WebAssembly.Memory | undefined} */
 let memory;
-let end = 0;
+/** Rows stand at the beginning, then their results, then what is kept. */
+export const RESULTS = 4 * MOST_ROWS * WIDEST_ROW;
+let end = RESULTS + 4 * MOST_ROWS * MOST_OUTPUTS;
 /** @type {Map<string, Routine | null>} */
 const routines = new Map();
 

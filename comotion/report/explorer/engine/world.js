@@ -25,7 +25,6 @@ import { ofDraw } from "./unpack.js";
  * @property {Edit[]} edits
  *
  * @callback Normals the noise of one interval, object by object
- * @param {number} draw
  * @param {number} frame that ends the interval, counted from the origin; 0 is what noise begins with
  * @returns {Float64Array}
  */
@@ -38,7 +37,7 @@ import { ofDraw } from "./unpack.js";
  * @param {Normals} [normals]
  * @returns {Float64Array}
  */
-export function follow(model, draw, request, normals = usualNormals(model, request)) {
+export function follow(model, draw, request, normals = usualNormals(model, draw, request)) {
   const { content, layout } = model;
   const world = begin(model, draw, request);
   const { states, scene, sequence, origin, noise } = world;
@@ -61,7 +60,7 @@ export function follow(model, draw, request, normals = usualNormals(model, reque
   for (let n = 0; n <= request.frames; n++) {
     const frame = origin + n;
     for (const edit of request.edits) if (edit.at === frame) apply(model, world, edit);
-    if (n === 0) noise.begin(states, normals(draw, 0));
+    if (n === 0) noise.begin(states, normals(0));
     all.set(states, n * size);
     if (n === request.frames) break;
     settle(world, frame);
@@ -69,17 +68,17 @@ export function follow(model, draw, request, normals = usualNormals(model, reque
     to = controlsAt(sequence, frame + 1);
     const span = timeOf(sequence, content.step, frame + 1) - timeOf(sequence, content.step, frame);
     const length = span / content.units.time;
-    const interval = { length, moving: scene.moving, normal: normals(draw, n + 1) };
+    const interval = { length, moving: scene.moving, normal: normals(n + 1) };
     noise.advance(() => advance(rates, states, length), states, interval);
   }
   return all;
 }
 
-/** Noise that is the same in all worlds that are compared. @param {Model} model @param {Request} request @returns {Normals} */
-function usualNormals({ content, sequences }, request) {
+/** Noise that is the same in all worlds that are compared. @param {Model} model @param {number} draw @param {Request} request @returns {Normals} */
+function usualNormals({ content, sequences }, draw, request) {
   const width = normalsPerObject(content.noise);
   const count = sequences[request.sequence].objects.length + request.edits.filter((edit) => edit.do === "duplicate").length;
-  return (draw, frame) => normalsOf(count * width, width, content.seed, draw, frame);
+  return normalsOf(count * width, width, content.seed, draw);
 }
 
 /**

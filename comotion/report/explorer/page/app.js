@@ -9,7 +9,7 @@ import { element, showEdits, showEffects, showObjects, showStatements } from "./
 import { listenToControls, showControls } from "./controls.js";
 import { makeLawCard } from "./law_card.js";
 import { drawLaw } from "./law_plot.js";
-import { digits, readTheme } from "./look.js";
+import { digits, readTheme, withUnit } from "./look.js";
 import { listenToPointer } from "./pointer.js";
 import { makePool } from "./pool.js";
 import { bounds as boundsOf, meetingDistance, typicalSpeed, withWalls } from "./recording.js";
@@ -50,6 +50,7 @@ export async function start(packed, workerSource) {
     dataset[`${slot}Draws`] = String(Number(dataset[`${slot}Draws`] ?? 0) + (futures[slot]?.draws.length ?? 0));
   });
   const { futures } = answers;
+  const units = model.content.units.names;
   const lawCard = makeLawCard(model, pool, bounds, () => (stale = true));
   let times = new Float64Array();
   let held = false;
@@ -64,6 +65,7 @@ export async function start(packed, workerSource) {
   const whatIf = () => ({ model, state, futures: futures.alt, edits: state.edits });
   const changed = () => state.edits.length > 0;
   const shownWorld = () => (changed() && futures.alt ? whatIf() : asIs());
+  const clock = () => `t = ${withUnit(digits(timeAt(times, state.head)), units.time)}`;
   const now = () => model.sequences[state.sequence].seen - 1;
 
   /** @param {import("../engine/world.js").Edit[]} edits @returns {import("../engine/world.js").Request} */
@@ -165,8 +167,7 @@ export async function start(packed, workerSource) {
   /** @returns {{ world: World, ghost: World | null, caption: string }[]} */
   function pictures() {
     const ahead = timeAt(times, state.head) - timeAt(times, now());
-    const moment = `t = ${digits(timeAt(times, state.head))}`;
-    const caption = ahead > 0 ? `${moment}  ·  ${digits(ahead)} ahead` : `${moment}  ·  seen`;
+    const caption = `${clock()}  ·  ${ahead > 0 ? `${withUnit(digits(ahead), units.time)} ahead` : "seen"}`;
     if (!changed() || !futures.alt) return [{ world: asIs(), ghost: null, caption }];
     const what = { world: whatIf(), ghost: state.split ? null : asIs(), caption: `${caption}  ·  what if` };
     return state.split ? [{ world: asIs(), ghost: null, caption: `${caption}  ·  as it is` }, what] : [what];
@@ -211,7 +212,7 @@ export async function start(packed, workerSource) {
       const handles = model.content.can.move && model.layout.velocity;
       drawStage({ context, rectangle, camera, theme, bounds, speed, caption, handles }, world, ghost);
     });
-    if (lawCard.picture) drawLaw(fitted(law), law.clientWidth, law.clientHeight, lawCard.picture, theme);
+    if (lawCard.picture) drawLaw(fitted(law), law.clientWidth, law.clientHeight, lawCard.picture, theme, units.length);
   }
 
   /** @param {number} moment */
@@ -228,7 +229,7 @@ export async function start(packed, workerSource) {
       showStatements(shownWorld(), bounds, times, near);
       showEffects(asIs(), whatIf(), theme);
       showEdits(whatIf(), times, doings);
-      element("clock").textContent = `t = ${digits(timeAt(times, state.head))}`;
+      element("clock").textContent = clock();
     }
     if (futures.base) lawCard.ask(shownWorld(), moment);
     requestAnimationFrame(tick);

@@ -1,6 +1,6 @@
 /** The cards beside the scene. Names from the data only ever become text. */
 
-import { digits, objectColour } from "./look.js";
+import { digits, objectColour, withUnit } from "./look.js";
 import { effect, statements } from "./statements.js";
 import { bodyOf, frameOf, isIn, nameOf, objectCount } from "./view.js";
 
@@ -153,13 +153,14 @@ export function showStatements(world, bounds, times, near) {
 export function showEdits(world, times, doings) {
   const { edits, model, state } = world;
   const sequence = model.sequences[state.sequence];
+  const { time } = model.content.units.names;
   element("no-edits").hidden = edits.length > 0;
   element("reset").hidden = edits.length === 0;
   const rows = edits.map((edit, which) => {
     const frame = edit.at - sequence.origins.data[state.origin];
     const undo = make("button", { type: "button", class: "quiet", "aria-label": "Undo" }, "undo");
     undo.addEventListener("click", () => doings.undo(which));
-    const when = ` at ${digits(times[Math.min(Math.max(frame, 0), times.length - 1)])}`;
+    const when = ` at ${withUnit(digits(times[Math.min(Math.max(frame, 0), times.length - 1)]), time)}`;
     return make("li", {}, make("span", {}, ...words(world, edit), when), undo);
   });
   element("edits").replaceChildren(...rows);
@@ -169,7 +170,7 @@ export function showEdits(world, times, doings) {
 function words(world, edit) {
   const name = nameNode(nameOf(world, edit.object));
   if (edit.do === "move") return [name, " put elsewhere"];
-  if (edit.do === "push") return [name, ` thrown with speed ${digits(Math.hypot(...(edit.to ?? [0])))}`];
+  if (edit.do === "push") return [name, ` thrown with speed ${withUnit(digits(Math.hypot(...(edit.to ?? [0]))), world.model.content.units.names.speed)}`];
   if (edit.do === "remove") return [name, " removed"];
   if (edit.do === "freeze") return [name, " frozen"];
   if (edit.do === "duplicate") return [name, " doubled"];
@@ -191,7 +192,7 @@ export function showEffects(asIs, whatIf, theme) {
     const dot = make("i");
     dot.style.cssText = `display:inline-block;width:8px;height:8px;border-radius:50%;margin-right:7px;background:${objectColour(object, theme)}`;
     const who = make("th", { scope: "row" }, dot, nameNode(nameOf(asIs, object)));
-    rows.push(make("tr", {}, who, make("td", {}, `${digits(distance.middle)} (${digits(distance.low)} to ${digits(distance.high)})`)));
+    rows.push(make("tr", {}, who, make("td", {}, withUnit(`${digits(distance.middle)} (${digits(distance.low)} to ${digits(distance.high)})`, asIs.model.content.units.names.length))));
   }
   table.querySelector("tbody")?.replaceChildren(...rows);
 }

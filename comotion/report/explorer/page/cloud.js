@@ -7,7 +7,13 @@ import { isIn } from "./view.js";
 /** @typedef {import("./stage.js").Scenery} Scenery @typedef {import("./view.js").World} World */
 
 const SHARES = [0.9, 0.5];
+const WALLS_OF_A_BOX = 4;
 const STRETCHES = 4;
+/** More lines than these are a blur that takes long to paint: of a crowd, some draws have none. */
+const MOST_LINES = 400;
+const FEWEST_LINES = 3;
+/** Cells of the grid that regions are found on, for a few objects and for many. */
+const [FINE, COARSE, MANY] = [30, 16, 12];
 
 /**
  * Lines ahead that fade, dots and regions at the head.
@@ -17,11 +23,12 @@ export function drawFutures(scenery, world, colour, strength) {
   const { futures, state } = world;
   if (!futures) return;
   const now = world.model.sequences[state.sequence].seen - 1;
-  const alpha = strength * Math.min(0.5, 0.12 + 3 / futures.draws.length);
+  const lines = futures.draws.slice(0, Math.max(FEWEST_LINES, Math.floor(MOST_LINES / futures.objects)));
+  const alpha = strength * Math.min(0.5, 0.12 + 3 / lines.length);
   for (let a = 0; a < futures.objects; a++) {
     if (!isIn(world, a)) continue;
     const from = Math.max(state.head, now);
-    for (const draw of futures.draws) drawAhead(scenery, world, draw, a, from, colour(a), alpha);
+    for (const draw of lines) drawAhead(scenery, world, draw, a, from, colour(a), alpha);
     if (state.head >= now) drawCloud(scenery, world, a, colour(a), strength);
   }
 }
@@ -66,7 +73,7 @@ function drawCloud({ context, camera }, world, a, colour, strength) {
   clipToArena({ context, camera }, world.model.content.outline);
   context.fillStyle = colour;
   context.globalAlpha = 0.13 * strength;
-  for (const region of futures.spatial > 1 ? regions(points, SHARES) : []) {
+  for (const region of futures.spatial > 1 ? regions(points, SHARES, futures.objects > MANY ? COARSE : FINE) : []) {
     context.beginPath();
     for (const cell of region.cells) {
       cell.forEach(([x, y], k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
@@ -85,11 +92,17 @@ function drawCloud({ context, camera }, world, a, colour, strength) {
   context.globalAlpha = 1;
 }
 
-/** A region of draws that are all inside a round wall is not shown beyond it. @param {Pick<Scenery, "context" | "camera">} scenery @param {any} outline */
+/** A region of draws that are all inside round walls, or inside a box, is not shown beyond them. @param {Pick<Scenery, "context" | "camera">} scenery @param {any} outline */
 function clipToArena({ context, camera }, outline) {
-  if (outline?.circles.length !== 1 || outline.segments.length) return;
-  const [[x, y, radius]] = outline.circles;
+  const { circles, segments } = outline ?? { circles: [], segments: [] };
   context.beginPath();
-  context.arc(...camera.project([x, y], 0), Math.abs(camera.direction([radius, 0])[0]), 0, 2 * Math.PI);
+  if (circles.length === 1 && !segments.length) {
+    const [[x, y, radius]] = circles;
+    context.arc(...camera.project([x, y], 0), Math.abs(camera.direction([radius, 0])[0]), 0, 2 * Math.PI);
+  } else if (!circles.length && segments.length >= WALLS_OF_A_BOX) {
+    const corners = segments.flatMap((/** @type {any} */ { data: [x, y, toX, toY] }) => [camera.project([x, y], 0), camera.project([toX, toY], 0)]);
+    const [left, top, right, bottom] = [Math.min, Math.max].flatMap((most) => [0, 1].map((d) => most(...corners.map((/** @type {number[]} */ corner) => corner[d]))));
+    context.rect(left, top, right - left, bottom - top);
+  } else return;
   context.clip();
 }

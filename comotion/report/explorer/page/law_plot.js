@@ -1,6 +1,6 @@
 /** The law beside the scene: what f_b does along the line between two objects. */
 
-import { digits, objectColour, quantile } from "./look.js";
+import { digits, objectColour, quantile, withUnit } from "./look.js";
 
 /**
  * @typedef {object} LawPicture
@@ -18,8 +18,9 @@ const EDGE = { left: 46, right: 12, top: 10, bottom: 30 };
  * @param {number} height
  * @param {LawPicture} picture
  * @param {import("./look.js").Theme} theme
+ * @param {string} unit of distances
  */
-export function drawLaw(context, width, height, picture, theme) {
+export function drawLaw(context, width, height, picture, theme, unit) {
   context.clearRect(0, 0, width, height);
   const { distances, curves, pairs } = picture;
   const bands = distances.map((_, k) => {
@@ -27,7 +28,7 @@ export function drawLaw(context, width, height, picture, theme) {
     return [0.05, 0.25, 0.5, 0.75, 0.95].map((share) => quantile(sorted, share));
   });
   const axes = scales(width, height, distances, bands, pairs);
-  drawAxes(context, width, height, axes, theme);
+  drawAxes(context, width, height, axes, theme, unit);
   const colour = theme.dark ? "#8ab4d8" : "#31688e";
   const outline = (/** @type {number} */ low, /** @type {number} */ high) => {
     context.beginPath();
@@ -45,7 +46,7 @@ export function drawLaw(context, width, height, picture, theme) {
   context.beginPath();
   bands.forEach((band, k) => context.lineTo(axes.x(distances[k]), axes.y(band[2])));
   context.stroke();
-  if (picture.touching) drawTouching(context, axes, picture.touching, colour);
+  if (picture.touching) drawTouching(context, axes, withUnit(digits(picture.touching), unit), picture.touching, colour);
   for (const pair of pairs) drawPair(context, axes, pair, theme);
 }
 
@@ -79,8 +80,8 @@ function scales(width, height, distances, bands, pairs) {
   };
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} width @param {number} height @param {Axes} axes @param {import("./look.js").Theme} theme */
-function drawAxes(context, width, height, axes, theme) {
+/** @param {CanvasRenderingContext2D} context @param {number} width @param {number} height @param {Axes} axes @param {import("./look.js").Theme} theme @param {string} unit */
+function drawAxes(context, width, height, axes, theme, unit) {
   context.font = "11px system-ui, sans-serif";
   context.fillStyle = theme.muted;
   context.strokeStyle = theme.line;
@@ -105,19 +106,19 @@ function drawAxes(context, width, height, axes, theme) {
   const stride = nice(axes.farthest / 5);
   for (let d = 0; d <= axes.farthest * 1.001; d += stride) context.fillText(digits(d), axes.x(d), height - 14);
   context.textAlign = "right";
-  context.fillText("distance", width - EDGE.right, height - 2);
+  context.fillText(unit ? `distance (${unit})` : "distance", width - EDGE.right, height - 2);
   context.textAlign = "left";
 }
 
-/** Two objects come no nearer than this. @param {CanvasRenderingContext2D} context @param {Axes} axes @param {number} touching @param {string} colour */
-function drawTouching(context, axes, touching, colour) {
+/** Two objects come no nearer than this. @param {CanvasRenderingContext2D} context @param {Axes} axes @param {string} told @param {number} touching @param {string} colour */
+function drawTouching(context, axes, told, touching, colour) {
   const [left, right, top, bottom] = [axes.x(0), axes.x(touching), axes.y(axes.high), axes.y(axes.low)];
   context.fillStyle = colour;
   context.globalAlpha = 0.1;
   context.fillRect(left, top, right - left, bottom - top);
   context.globalAlpha = 1;
   context.fillRect(right - 1.5, top, 3, bottom - top);
-  context.fillText(`touch at ${digits(touching)}`, right + 8, top + 12);
+  context.fillText(`touch at ${told}`, right + 8, top + 12);
 }
 
 /** 1, 2 or 5 times a power of ten. @param {number} size */

@@ -57,6 +57,11 @@ export function digits(x) {
   return (Number(text) === 0 ? "0" : text).replace("-", "−");
 }
 
+/** With what it is measured in, where that is known. @param {string} number @param {string} unit */
+export function withUnit(number, unit) {
+  return unit ? `${number} ${unit}` : number;
+}
+
 /** At rank p (L + 1), like all bands of draws. @param {number[]} sorted @param {number} share */
 export function quantile(sorted, share) {
   if (sorted.length === 0) return NaN;

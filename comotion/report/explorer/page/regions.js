@@ -1,7 +1,5 @@
 /** Where most of a cloud is: the densest parts of the plane that hold a share of its points. */
 
-const CELLS = 30;
-
 /**
  * @typedef {[number, number]} Point
  * @typedef {{ share: number, cells: Point[][] }} Region polygons side by side
@@ -11,11 +9,12 @@ const CELLS = 30;
  * The densest parts that hold the given shares of the points.
  * @param {Point[]} points
  * @param {number[]} shares
+ * @param {number} size of the grid they are found on
  * @returns {Region[]}
  */
-export function regions(points, shares) {
+export function regions(points, shares, size) {
   if (points.length < 3) return [];
-  const density = kernelDensity(points);
+  const density = kernelDensity(points, size);
   const own = points.map((point) => density.at(point)).sort((a, b) => b - a);
   return shares.map((share) => {
     const level = own[Math.min(own.length - 1, Math.ceil(share * own.length) - 1)] * 0.98;
@@ -26,13 +25,14 @@ export function regions(points, shares) {
 /**
  * @typedef {object} Density values on a grid, and anywhere
  * @property {Float64Array} values
+ * @property {number} size
  * @property {Point} low
  * @property {Point} step
  * @property {(point: Point) => number} at
  */
 
-/** @param {Point[]} points @returns {Density} */
-function kernelDensity(points) {
+/** @param {Point[]} points @param {number} size @returns {Density} */
+function kernelDensity(points, size) {
   const axes = [0, 1].map((d) => points.map((point) => point[d]));
   const widths = axes.map(bandwidth);
   // A point of its own width even where all draws agree in one direction.
@@ -40,25 +40,25 @@ function kernelDensity(points) {
   const [hx, hy] = widths.map((width) => Math.max(width, 0.15 * most));
   const low = /** @type {Point} */ (axes.map((axis, d) => Math.min(...axis) - 3 * [hx, hy][d]));
   const high = axes.map((axis, d) => Math.max(...axis) + 3 * [hx, hy][d]);
-  const step = /** @type {Point} */ (low.map((from, d) => (high[d] - from) / (CELLS - 1)));
+  const step = /** @type {Point} */ (low.map((from, d) => (high[d] - from) / (size - 1)));
   const at = (/** @type {Point} */ [x, y]) =>
     points.reduce((sum, [px, py]) => {
       const distance = ((x - px) / hx) ** 2 + ((y - py) / hy) ** 2;
       return distance > 18 ? sum : sum + Math.exp(-0.5 * distance);
     }, 0);
-  const values = new Float64Array(CELLS * CELLS);
+  const values = new Float64Array(size * size);
   for (const [px, py] of points) {
     const from = Math.max(0, Math.floor((py - 4.2 * hy - low[1]) / step[1]));
-    const to = Math.min(CELLS - 1, Math.ceil((py + 4.2 * hy - low[1]) / step[1]));
+    const to = Math.min(size - 1, Math.ceil((py + 4.2 * hy - low[1]) / step[1]));
     for (let j = from; j <= to; j++) {
       const dy = ((low[1] + j * step[1] - py) / hy) ** 2;
-      for (let i = 0; i < CELLS; i++) {
+      for (let i = 0; i < size; i++) {
         const distance = ((low[0] + i * step[0] - px) / hx) ** 2 + dy;
-        if (distance <= 18) values[j * CELLS + i] += Math.exp(-0.5 * distance);
+        if (distance <= 18) values[j * size + i] += Math.exp(-0.5 * distance);
       }
     }
   }
-  return { values, low, step, at };
+  return { values, size, low, step, at };
 }
 
 /** Silverman's rule with the smaller of two spreads. @param {number[]} values */
@@ -73,16 +73,16 @@ function bandwidth(values) {
 
 /** The parts of all cells where the density is above `level`; whole cells in a row as one. @param {Density} density @param {number} level @returns {Point[][]} */
 function above(density, level) {
-  const { values, low, step } = density;
+  const { values, size, low, step } = density;
   /** @type {Point[][]} */
   const cells = [];
   const add = (/** @type {Point[]} */ outline, /** @type {number} */ i, /** @type {number} */ j) =>
     void cells.push(outline.map(([x, y]) => [low[0] + (i + x) * step[0], low[1] + (j + y) * step[1]]));
-  for (let j = 0; j < CELLS - 1; j++) {
+  for (let j = 0; j < size - 1; j++) {
     let whole = 0; // cells on the left of this one that are above the level with all their corners
-    for (let i = 0; i < CELLS; i++) {
-      const k = j * CELLS + i;
-      const corners = i < CELLS - 1 ? [values[k], values[k + 1], values[k + CELLS + 1], values[k + CELLS]] : [];
+    for (let i = 0; i < size; i++) {
+      const k = j * size + i;
+      const corners = i < size - 1 ? [values[k], values[k + 1], values[k + size + 1], values[k + size]] : [];
       const over = corners.reduce((count, value) => count + (value >= level ? 1 : 0), 0);
       if (over === 4) {
         whole += 1;

@@ -1,7 +1,7 @@
 /** How sure the forecast is, in sentences with counts. */
 
 import { cloudAt } from "./futures.js";
-import { digits, interval } from "./look.js";
+import { digits, interval, withUnit } from "./look.js";
 import { distanceToWall } from "./recording.js";
 import { isIn, nameOf, objectCount } from "./view.js";
 
@@ -10,6 +10,7 @@ import { isIn, nameOf, objectCount } from "./view.js";
  * @typedef {import("./futures.js").Futures} Futures
  * @typedef {{ subject: string, text: string, object?: string, rest?: string }} Statement `subject`
  *   and `object` are names from the data
+ * @typedef {{ now: number, unit: string }} Clock what time it is, and what times are measured in
  */
 
 const SIDES = [["left", "right"], ["lower", "upper"], ["near", "far"]];
@@ -29,37 +30,38 @@ export function statements(world, object, bounds, times, near) {
   const { futures, state } = world;
   if (!futures || object >= futures.objects || !isIn(world, object)) return [];
   const begin = Math.ceil(Math.max(state.head, world.model.sequences[state.sequence].seen - 1));
-  const moment = timeAt(times, state.head);
   const subject = nameOf(world, object);
+  const { length, time: unit } = world.model.content.units.names;
+  const clock = { now: timeAt(times, state.head), unit };
   const place = cloudAt(futures, state.head, object);
   const where = bounds
     .map((_, d) => {
       const { low, high } = interval(place.map((position) => position[d]));
-      return `${"xyz"[d]} ${digits(low)} to ${digits(high)}`;
+      return `${"xyz"[d]} ${withUnit(`${digits(low)} to ${digits(high)}`, length)}`;
     })
     .join(", ");
   const { outline } = world.model.content;
   const hasWalls = outline && outline.circles.length + outline.segments.length > 0;
-  const reached = hasWalls ? walls(futures, object, outline, bounds, begin, times, moment) : edges(futures, object, bounds, begin, times, moment);
+  const reached = hasWalls ? walls(futures, object, outline, bounds, begin, times, clock) : edges(futures, object, bounds, begin, times, clock);
   return [
     ...reached.map((text) => ({ subject, text })),
-    ...meetings(world, object, near, begin, times, moment),
+    ...meetings(world, object, near, begin, times, clock),
     { subject, text: ` is now at ${where} (90 %)` },
   ];
 }
 
-/** When a learned wall is reached. @param {Futures} futures @param {number} object @param {any} outline @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {number} moment */
-function walls(futures, object, outline, bounds, begin, times, moment) {
+/** When a learned wall is reached. @param {Futures} futures @param {number} object @param {any} outline @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {Clock} clock */
+function walls(futures, object, outline, bounds, begin, times, clock) {
   const touching = (outline.radius ?? 0) + AT_WALL_SHARE * (bounds[0][1] - bounds[0][0]);
   const when = firstTimes(futures, begin, times, (draw, frame) => {
     const at = (frame * futures.objects + object) * futures.shown;
     return distanceToWall(outline, draw[at], draw[at + 1]) <= touching;
   });
-  return when.length ? [` reaches the wall ${span(when, moment)}${count(when, futures)}`] : [" reaches no wall in any of the futures"];
+  return when.length ? [` reaches the wall ${span(when, clock)}${count(when, futures)}`] : [" reaches no wall in any of the futures"];
 }
 
-/** Which edges of the recorded region are reached, the likeliest first. @param {Futures} futures @param {number} object @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {number} moment */
-function edges(futures, object, bounds, begin, times, moment) {
+/** Which edges of the recorded region are reached, the likeliest first. @param {Futures} futures @param {number} object @param {[number, number][]} bounds @param {number} begin @param {Float64Array} times @param {Clock} clock */
+function edges(futures, object, bounds, begin, times, clock) {
   const found = bounds.flatMap(([low, high], d) =>
     [low + EDGE_SHARE * (high - low), high - EDGE_SHARE * (high - low)].map((edge, side) => {
       const when = firstTimes(futures, begin, times, (draw, frame) => {
@@ -73,11 +75,11 @@ function edges(futures, object, bounds, begin, times, moment) {
     .filter(({ when }) => when.length > 0.2 * futures.draws.length)
     .sort((a, b) => b.when.length - a.when.length)
     .slice(0, 2)
-    .map(({ name, when }) => ` reaches the ${name} edge ${span(when, moment)}${count(when, futures)}`);
+    .map(({ name, when }) => ` reaches the ${name} edge ${span(when, clock)}${count(when, futures)}`);
 }
 
-/** @param {World} world @param {number} object @param {number} near @param {number} begin @param {Float64Array} times @param {number} moment @returns {Statement[]} */
-function meetings(world, object, near, begin, times, moment) {
+/** @param {World} world @param {number} object @param {number} near @param {number} begin @param {Float64Array} times @param {Clock} clock @returns {Statement[]} */
+function meetings(world, object, near, begin, times, clock) {
   const futures = /** @type {Futures} */ (world.futures);
   const found = [];
   for (let other = 0; other < objectCount(world); other++) {
@@ -96,8 +98,8 @@ function meetings(world, object, near, begin, times, moment) {
     .map(({ other, when }) => ({
       subject: nameOf(world, object),
       object: nameOf(world, other),
-      text: ` comes within ${digits(near)} of `,
-      rest: ` ${span(when, moment)}${count(when, futures)}`,
+      text: ` comes within ${withUnit(digits(near), world.model.content.units.names.length)} of `,
+      rest: ` ${span(when, clock)}${count(when, futures)}`,
     }));
 }
 
@@ -115,10 +117,10 @@ function firstTimes(futures, begin, times, does) {
   return found;
 }
 
-/** @param {number[]} when @param {number} moment */
-function span(when, moment) {
-  const { low, high } = interval(when.map((time) => Math.max(0, time - moment)));
-  return digits(low) === digits(high) ? `in ${digits(low)}` : `in ${digits(low)} to ${digits(high)}`;
+/** @param {number[]} when @param {Clock} clock */
+function span(when, { now, unit }) {
+  const { low, high } = interval(when.map((time) => Math.max(0, time - now)));
+  return `in ${withUnit(digits(low) === digits(high) ? digits(low) : `${digits(low)} to ${digits(high)}`, unit)}`;
 }
 
 /** @param {number[]} when @param {Futures} futures */
