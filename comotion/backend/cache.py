@@ -35,12 +35,15 @@ def enable() -> Path | None:
 
     JAX reads its settings when it is imported: afterwards it is too late, and nothing is changed.
     """
-    if FOLDER not in os.environ and "jax" not in sys.modules:
+    if "jax" in sys.modules:
+        return folder()
+    if FOLDER not in os.environ:
         place = Path(platformdirs.user_cache_dir("comotion")) / f"compiled-{_this_machine()}"
         if not (_writable(place) and shutil.disk_usage(place).free > MOST_BYTES):
             return None  # JAX would keep half a program on a full disk, and complain ever after
         _forget_oldest(place, MOST_BYTES)
         os.environ[FOLDER] = str(place)
+    if folder() is not None:
         for name, value in SETTINGS.items():
             os.environ.setdefault(name, value)
     return folder()

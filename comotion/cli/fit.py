@@ -1,6 +1,7 @@
 """comotion fit"""
 
 import dataclasses
+import difflib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,7 +168,11 @@ def parse_part(text: str) -> tuple[str, Any]:
     name, equals, value = (piece.strip() for piece in text.partition("="))
     known = [field.name for field in dataclasses.fields(SystemConfig)] + sorted(WISHES)
     if not equals or name not in known:
-        raise BadInput(f"--set {text}: write PART=VALUE, where PART is one of {', '.join(known)}")
+        close = difflib.get_close_matches(name, known, n=1) if equals else []
+        guess = f" (did you mean {close[0]}?)" if close else ""
+        raise BadInput(
+            f"--set {text}: write PART=VALUE{guess}, where PART is one of {', '.join(known)}"
+        )
     try:
         return name, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

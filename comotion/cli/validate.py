@@ -34,7 +34,7 @@ class Options(ReadingOptions):
 def run(options: Options) -> int:
     from comotion.data import describe
     from comotion.data.reading import understand
-    from comotion.identification.price import search_cost
+    from comotion.identification.price import named_costs, search_cost
     from comotion.systems import MOTION
     from comotion.train.plan import plan
 
@@ -52,6 +52,7 @@ def run(options: Options) -> int:
             print(f"{label:<11} {sentence}")
     print(f"{'a fit takes':<11} {price}")
     if tried:
-        print(f"{'':<11} at most, as {tried} structures are tried first: --system NAME fits")
-        print(f"{'':<11} one that you choose, --time-limit SECONDS ends the search early")
+        named = (f"--system {name} {price.time}" for name, price in named_costs(planned).items())
+        print(f"{'':<11} at most, as {tried} structures are tried first; --time-limit SECONDS")
+        print(f"{'':<11} ends the search early, and without it: {', '.join(named)}")
     return 0

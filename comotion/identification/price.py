@@ -26,6 +26,14 @@ def search_cost(planned: FitPlan) -> tuple[Cost, int]:
     return Cost(seconds, max(price.bytes for price in (*search, final))), len(tried)
 
 
+def named_costs(planned: FitPlan) -> dict[str, Cost]:
+    """Without a search: of the systems that are named for people."""
+    return {
+        name: cost(run_config(name, recipe, 0, planned.parts), planned.train)
+        for name, recipe in ((MOTION, "now"), (DEFAULT, "short"))
+    }
+
+
 def _cost(structure: Structure, train: Trajectories, horizon: int, steps: int) -> Cost:
     """Contacts alone are found, not trained."""
     if structure.system != MOTION:

@@ -71,15 +71,16 @@ def skill_by_lead(skill: Skill, units: Units = UNKNOWN) -> Figure:
         error.plot(skill.lead, rival.crps, color=colour, linewidth=1.3, linestyle=(0, (4, 2)))
     error.set_ylim(0, 1.6 * max(np.nanmax(skill.crps), _largest(skill, AVERAGE)))
     lead = labelled("lead time", units.time)
-    style.label(error, x=lead, y=f"CRPS, in {units.length or 'units of the data'}", title="error")
+    size = f"error (CRPS), in {units.length or 'units of the data'}"
+    style.label(error, x=lead, y=size, title="error: lower is better")
     for level, held in ((0.9, skill.coverage_90), (0.5, skill.coverage_50)):
         bands.axhline(level, color=style.MUTED, linewidth=1, linestyle=(0, (4, 3)))
         bands.plot(skill.lead, held, color=style.MODEL, linewidth=2)
     bands.set_ylim(0, 1.02)
     style.label(bands, x=lead, y="share of truth inside", title="50 % and 90 % bands")
-    lines = [Line2D([], [], color=style.MODEL, linewidth=2, label="model")]
+    lines = [Line2D([], [], color=style.MODEL, linewidth=2, label="this model")]
     lines += [
-        Line2D([], [], color=colours.get(rival.name, style.MUTED), linestyle="--", label=rival.name)
+        Line2D([], [], color=colours.get(rival.name, style.MUTED), linestyle="--", label=rival.words)
         for rival in skill.rivals
     ]
     style.legend_below(figure, lines)

@@ -22,14 +22,16 @@ class Cost:
     seconds: float
     bytes: float
 
-    def __str__(self) -> str:
+    @property
+    def time(self) -> str:
         if self.seconds < 90:
-            time = "a minute"
-        elif self.seconds < 5400:
-            time = f"{self.seconds / 60:.0f} minutes"
-        else:
-            time = f"{self.seconds / 3600:.1f} hours"
-        return f"about {time} on two cores, {self.bytes / 1e9:.1f} GB of memory"
+            return "a minute"
+        if self.seconds < 5400:
+            return f"{self.seconds / 60:.0f} minutes"
+        return f"{self.seconds / 3600:.1f} hours"
+
+    def __str__(self) -> str:
+        return f"about {self.time} on two cores, {self.bytes / 1e9:.1f} GB of memory"
 
 
 def cost(config: RunConfig, data: Trajectories) -> Cost:

@@ -58,6 +58,9 @@ def test_the_users_own_choice_is_respected(tmp_path):
     own = tmp_path / "own"
     moved = run(COMPILE, XDG_CACHE_HOME=str(tmp_path), JAX_COMPILATION_CACHE_DIR=str(own))
     assert moved.stdout.splitlines()[0] == str(own)
+    again = run(COMPILE, XDG_CACHE_HOME=str(tmp_path), JAX_COMPILATION_CACHE_DIR=str(own))
+    assert (moved.stderr, again.stderr) == ("", "")
+    assert list(own.glob("*-cache"))
     off = run(COMPILE, XDG_CACHE_HOME=str(tmp_path), JAX_COMPILATION_CACHE_DIR="")
     assert off.stdout.splitlines()[0] == "None"
     assert not (tmp_path / "comotion").exists()

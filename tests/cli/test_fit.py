@@ -237,6 +237,7 @@ def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
         (["--recipe", "long"], "there is no recipe 'long': choose one of paper, short"),
         (["--set", "size=3"], "--set size=3: write PART=VALUE, where PART is one of name, "),
         (["--set", "order"], "--set order: write PART=VALUE"),
+        (["--set", "kernal=se"], "write PART=VALUE (did you mean kernel?), where PART is one of"),
         (["--set", "order=3"], "system: order: 3 is not one of 1, 2"),
         (["--set", "inducing_pair=ten"], "system: inducing_pair: expected int, got 'ten'"),
         (["--split", "0"], "--split 0 leaves nothing to train on; give a share above 0, up to 1"),

@@ -40,7 +40,8 @@ def test_says_what_a_fit_would_do_with_a_crowd(tmp_path, capsys):
         "a fit       held out: the last 20% of the frames, from 41.2 on",
         "a fit       objects come and go: cut into",
         "a fit takes about",
-        "at most, as 7 structures are tried first: --system NAME fits",
+        "at most, as 7 structures are tried first; --time-limit SECONDS",
+        "ends the search early, and without it: --system motion a minute, --system comotion",
     ):
         assert part in out
 
