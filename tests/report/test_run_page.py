@@ -58,7 +58,7 @@ def test_lines_of_every_rival_stand_in_the_figure_and_no_legend_is_cut(findings)
     assert legend.x0 >= 0
     assert legend.x1 <= figure.bbox.width
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "model",
-        "climatology",
-        "constant velocity",
+        "this model",
+        "the average",
+        "a straight line",
     ]
