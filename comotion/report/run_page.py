@@ -80,8 +80,8 @@ def skill_by_lead(skill: Skill, units: Units = UNKNOWN) -> Figure:
     style.label(bands, x=lead, y="share of truth inside", title="50 % and 90 % bands")
     lines = [Line2D([], [], color=style.MODEL, linewidth=2, label="this model")]
     lines += [
-        Line2D([], [], color=colours.get(rival.name, style.MUTED), linestyle="--", label=rival.words)
-        for rival in skill.rivals
+        Line2D([], [], color=colours.get(r.name, style.MUTED), linestyle="--", label=r.words)
+        for r in skill.rivals
     ]
     style.legend_below(figure, lines)
     return figure

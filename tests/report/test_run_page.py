@@ -15,7 +15,7 @@ def findings() -> Findings:
         Rival("climatology", (2.0, 2.0), 0.2, 0.1, 0.3),
         Rival("constant velocity", (0.5, 2.0), 0.3, -0.2, 0.4),
     )
-    skill = Skill(7, (0.5, 1.0), (1.0, 1.5), (0.5, 0.4), (0.9, 0.8), rivals)
+    skill = Skill(7, (0.5, 1.0), (1.0, 1.5), (0.5, 0.4), (0.9, 0.8), rivals=rivals)
     return Findings(skill, "two objects repel below 2.4", ("frames 20 in each sequence",))
 
 
