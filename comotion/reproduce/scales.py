@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from comotion.config import Recipe, Stage, SystemConfig, replace
 from comotion.reproduce.scenes import PaperScene
-from comotion.train.recipe import changed, recipe
+from comotion.train.recipe import Kind, changed, kind_of, recipe
 
 PRETRAIN = 100
 """Most iterations of pretraining in a tiny run: with fewer, networks have no use at all."""
@@ -24,12 +24,15 @@ class Scale:
     """of a scene, by its kind"""
     recipe: str
     draws: int = 100
+    network_draws: int = TABLE_DRAWS
+    """of laws that are networks, which take most of an hour for what a Gaussian process does in a
+    minute: as many as the paper's log likelihoods ask for"""
     seeds: int = 5
     parts: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
     """of one short round instead of the recipe's rounds"""
-    share: float = 1.0
-    """of the recipe's iterations, round by round"""
+    shares: Mapping[Kind, float] = field(default_factory=dict)
+    """of the recipe's iterations, round by round, by what the functions are; else all of them"""
     windows: Mapping[str, int] = field(default_factory=dict)
     """per iteration instead of the recipe's, by the kind of a scene"""
 
@@ -39,17 +42,21 @@ class Scale:
     def system(self, config: SystemConfig) -> SystemConfig:
         return replace(config, **self.parts)
 
+    def draws_of(self, config: SystemConfig) -> int:
+        return min(self.draws, self.network_draws) if kind_of(config) == "network" else self.draws
+
     def plan(self, config: SystemConfig, scene: PaperScene) -> Recipe:
         """Uncalibrated: the paper's laws leave nothing open, and its MSE is that of draws."""
         plan = recipe(self.recipe, config, velocities_seen=scene.velocities)
         windows = self.windows.get(scene.kind, plan.windows)
-        return self._cut(dataclasses.replace(plan, calibration=0, windows=windows), scene)
+        return self._cut(dataclasses.replace(plan, calibration=0, windows=windows), config, scene)
 
     def own_plan(self, config: SystemConfig, scene: PaperScene) -> Recipe:
         """As for anyone's data: of our own recipe, and calibrated."""
-        return self._cut(recipe("short", config, velocities_seen=scene.velocities), scene)
+        plan = recipe("short", config, velocities_seen=scene.velocities)
+        return self._cut(plan, config, scene)
 
-    def _cut(self, plan: Recipe, scene: PaperScene) -> Recipe:
+    def _cut(self, plan: Recipe, config: SystemConfig, scene: PaperScene) -> Recipe:
         if self.iterations is not None:
             rate = plan.stages[0].learning_rate
             return dataclasses.replace(
@@ -60,7 +67,8 @@ class Scale:
                 windows=self.sizes[scene.kind]["train"],
             )
         total = sum(stage.iterations for stage in plan.stages)
-        return changed(plan, {"iterations": round(self.share * total)})
+        share = self.shares.get(kind_of(config), 1.0)
+        return changed(plan, {"iterations": round(share * total)})
 
 
 _TINY = {"train": 10, "valid": 2, "test": 10, "frames": 40}
@@ -86,7 +94,7 @@ SCALES = {
         "the paper's; charges learn from 200 sequences",
         sizes={"balls": _ROUND, "charges": _ROUND | {"train": 200}},
         recipe="short",
-        share=0.25,
+        shares=dict.fromkeys(get_args(Kind), 0.25),
         draws=TABLE_DRAWS,
         seeds=1,
         windows={"charges": 16},

@@ -125,8 +125,9 @@ def _runs_of_seed(chosen: PaperTable, scale: str, seed: int) -> list[Run]:
 @cache
 def run(name: str, scene: PaperScene, scale: str, seed: int) -> Run:
     """What has to be done for a system, or for what stands beside it, on a scene of this scale."""
-    size = SCALES[scale]
-    return Run(_source(name, scene, scale), size.scene(scene), seed, scale, size.draws)
+    size, source = SCALES[scale], _source(name, scene, scale)
+    draws = size.draws_of(source.system) if isinstance(source, Fit) else size.draws
+    return Run(source, size.scene(scene), seed, scale, draws)
 
 
 def _source(name: str, scene: PaperScene, scale: str) -> AbstractSource:

@@ -30,7 +30,7 @@ def short(system: SystemConfig) -> Recipe:
     """
     if system.encoder == "filter":
         return now(system)
-    kind = _kind(system)
+    kind = kind_of(system)
     raw = kind == "raw pairs"
     # Where velocities are hidden nothing but a regression knows them.
     regressed = not raw or system.hidden_velocity
@@ -62,7 +62,7 @@ ROUNDS: dict[Kind, tuple[tuple[tuple[int, int], ...], int]] = {
 """Horizons with the iterations at each, and windows per iteration."""
 
 
-def _kind(system: SystemConfig) -> Kind:
+def kind_of(system: SystemConfig) -> Kind:
     """What the functions are, by how much a start from the data can know about them.
 
     Fitting rates leads astray where f_b sees raw pairs: six inputs let it explain single frames so

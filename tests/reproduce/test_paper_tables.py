@@ -9,8 +9,10 @@ from comotion.report import reproduction_table, skill_figure, skill_table
 from comotion.reproduce import Found, found, labels, results, runs_of, select, table
 from comotion.reproduce.conventions import METRICS
 from comotion.reproduce.goals import check
-from comotion.reproduce.scales import SCALES
+from comotion.reproduce.runs import OURS, TRUE_DYNAMICS
+from comotion.reproduce.scales import SCALES, TABLE_DRAWS
 from comotion.reproduce.status import statuses
+from comotion.reproduce.today import id_of
 from comotion.systems import system
 from comotion.train.recipe import recipe
 
@@ -52,6 +54,21 @@ def test_every_table_has_runs_at_every_scale_and_a_floor_and_ours_for_every_scen
     runs = runs_of(chosen, scale, seeds=2)
     assert len({run.id for run in runs}) == len(runs)
     assert len(runs) == 2 * (len(chosen.entries) + 2 * len(chosen.scenes))
+
+
+def test_networks_have_the_papers_draws():
+    draws = {run.source.name: run.draws for run in runs_of(table("interactions"), "fast", 1)}
+    few, many = TABLE_DRAWS, SCALES["fast"].draws
+    assert draws == {"I-GPODE": many, "I-NODE": few, "I-BNODE": few} | dict.fromkeys(
+        (OURS, TRUE_DYNAMICS), many
+    )
+
+
+def test_a_row_with_more_draws_than_wanted_today_is_as_good():
+    (run,) = [one for one in runs_of(table("gps"), "fast", 1) if one.source.name == "GPODE"][:1]
+    for draws, same in ((run.draws - 1, False), (run.draws, True), (run.draws + 1, True)):
+        row = {"id": "then", "run": run.to_dict() | {"draws": draws}}
+        assert (id_of(row) == run.id) == same
 
 
 def test_tables_share_their_runs():
