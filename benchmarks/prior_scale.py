@@ -1,67 +1,61 @@
-"""How large f_b is thought to be before training: as all of a rate, or as one of many messages.
+"""Whether it matters how large f_b is thought to be before anything is learned.
 
     python benchmarks/prior_scale.py
 
-The prior's scale of f_b is what one pair would need to explain the rates alone. With n others that
-are heard, messages that know nothing of each other would each be smaller by √n. Fits both ways,
-with the same steps, and judges forecasts of validation sequences: with the default's parts, where
-the evidence of rates moves the scale, and with the paper's, where only training does.
+The prior's scale of f_b is what one pair would need to explain all of a rate. With n others that
+are heard, each message would rather be smaller by √n, or by n if they all pull the same way. Starts
+from all three and lets the evidence of the rates move the scale, as the start of a fit does.
 """
 
-import math
-import sys
+import dataclasses
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
-import scoringrules
 from rows import append
 
 import comotion as cm
-from comotion.dynamics import InteractingDynamics
-from comotion.functions import SparseGP
-from comotion.initialise import functions
+from comotion.initialise.functions import with_adapted_functions
+from comotion.initialise.lengthscales import choose_by_evidence
+from comotion.initialise.regression import laws_of, some_paths
+from comotion.initialise.shown import look_at
+from comotion.train.fit import run_config, untrained
 
-SEEDS, OBJECTS = (0, 1, 2), 10
-SMALL = {"inducing_alone": 30, "inducing_pair": 50, "fourier_features": 48, "contacts": "off"}
-PARTS = {
-    "the default": {"system": "comotion", "iterations": 150, "windows": 32},
-    "the paper's": {"system": "I-GPODE", "iterations": 400, "windows": 32},
-}
-as_one_pair = functions._output_sizes
+SEEDS, OBJECTS, FRAMES = (0, 1), (3, 8), 400
+PARTS = {"inducing_alone": 30, "inducing_pair": 50, "contacts": "off"}
 
 
-def as_one_of_many(rates, part, sizes, *actors):
-    scale = as_one_pair(rates, part, sizes, *actors)
-    return scale / math.sqrt(OBJECTS - 1) if len(actors) == 2 else scale
-
-
-def judged(fitted: cm.FittedModel, valid: cm.Trajectories) -> dict[str, object]:
-    draws = fitted.predict(valid, draws=20)["observation"].values
-    scores = scoringrules.crps_ensemble(valid.values, draws, m_axis=0, estimator="fair")
-    dynamics = fitted.model.dynamics
-    assert isinstance(dynamics, InteractingDynamics)
-    f_b = dynamics.pair
-    assert isinstance(f_b, SparseGP)
-    return {
-        "crps": round(float(np.mean(np.asarray(scores))), 4),
-        "scale": [round(float(x), 3) for x in np.exp(np.asarray(f_b.log_output_scale))],
-    }
-
-
-def main(names: list[str]) -> None:
-    for seed in SEEDS:
-        data = cm.simulate.bouncing_balls(
-            sequences=60, objects=OBJECTS, frames=40, noise="low", seed=seed
-        )
-        train, valid = data.split(40, 20)
-        for name in names:
-            for scale, sizes in {"pair": as_one_pair, "of many": as_one_of_many}.items():
-                functions._output_sizes = sizes
-                fitted = cm.fit(
-                    train, valid=valid, seed=seed, progress=False, **PARTS[name], **SMALL
+def main() -> None:
+    config = run_config("comotion", "short", 0, PARTS)
+    for objects in OBJECTS:
+        shares = {"one pair": 1.0, "√n": (objects - 1) ** -0.5, "n": 1 / (objects - 1)}
+        for seed in SEEDS:
+            data = cm.simulate.bouncing_balls(
+                sequences=30, objects=objects, frames=40, noise="low", seed=seed
+            )
+            keys = jax.random.split(jax.random.key(seed), 4)
+            fitted, dataset = untrained(data, config, key=keys[0])
+            shown = look_at(fitted.model, dataset, config.recipe, key=keys[1])
+            model = with_adapted_functions(fitted.model, shown.paths, key=keys[2])
+            laws, paths = laws_of(model.dynamics), some_paths(shown.paths, key=keys[3])
+            few = paths.at(np.arange(FRAMES))
+            frame = float(np.median(np.diff(np.asarray(dataset.windows.times), axis=1)))
+            step = fitted.model.integrator.step(frame)
+            for read_off, share in shares.items():
+                pair = laws.pair
+                scale = pair.log_output_scale + jnp.log(jnp.asarray(share, jnp.float32))
+                begun = dataclasses.replace(
+                    laws, pair=eqx.tree_at(lambda f: f.log_output_scale, pair, scale)
                 )
-                row = {"parts": name, "scale of": scale, "objects": OBJECTS, "seed": seed}
-                append("prior_scale", row | judged(fitted, valid))
+                chosen, evidence = choose_by_evidence(begun, few, step)
+                row = {"objects": objects, "seed": seed, "as one of": read_off}
+                row["before"] = np.exp(np.asarray(scale)).round(3).tolist()
+                found = np.exp(np.asarray(chosen.pair.log_output_scale))
+                row["after"] = found.round(3).tolist()
+                row["log evidence per rate"] = round(float(evidence) / few.rates.size, 4)
+                append("prior_scale", row)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(PARTS))
+    main()
