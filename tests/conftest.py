@@ -91,15 +91,13 @@ def one_candidate() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def several_candidates() -> Iterator[None]:
+@pytest.fixture
+def several_candidates(monkeypatch) -> None:
     """Forecasts as users get them."""
     from comotion.predict import forecasting
     from comotion.predict.origin import CANDIDATES
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecasting, "CANDIDATES", CANDIDATES)
-        yield
+    monkeypatch.setattr(forecasting, "CANDIDATES", CANDIDATES)
 
 
 @pytest.fixture

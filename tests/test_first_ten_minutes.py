@@ -11,13 +11,13 @@ import pytest
 import comotion as cm
 from comotion.cli import main
 
-pytestmark = pytest.mark.usefixtures("several_candidates")
-
 TINY: dict[str, Any] = {
     "inducing_alone": 8,
     "inducing_pair": 8,
     "fourier_features": 8,
     "iterations": 4,
+    "windows": 10,
+    "calibration": 10,
 }
 DATA = os.environ.get("COMOTION_DATA")
 
@@ -52,6 +52,7 @@ TABLES = {
 }
 
 
+@pytest.mark.usefixtures("several_candidates")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", TABLES)
 def test_by_commands(name, tmp_path, monkeypatch, capsys):

@@ -140,6 +140,7 @@ def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch
 def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):
     data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
     tiny = {"inducing_alone": 5, "inducing_pair": 5, "fourier_features": 4, "iterations": 2}
+    tiny |= {"windows": 8, "calibration": 4}
     quiet = {"progress": False, "report": False, "out": tmp_path}
     first = cm.fit(data, system="I-GPODE-S", seed=3, **tiny, **quiet)
     again = cm.fit(data, resume=True, **quiet)
