@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 DOCS = Path(__file__).parent.parent / "docs"
 OUT = DOCS / "images" / "explorer.gif"
-WINDOW = {"width": 1200, "height": 680}
+WINDOW: ViewportSize = {"width": 1200, "height": 680}
 BEGIN = "#t=4&v=0.5"
 WIDTH, COLOURS = 700, 128
 FRAME_MILLISECONDS = 120
@@ -35,7 +35,8 @@ POINTER = """() => {
 
 def shot(page: Page) -> Image.Image:
     picture = Image.open(io.BytesIO(page.screenshot()))
-    return picture.resize((WIDTH, round(WIDTH * picture.height / picture.width)), Image.LANCZOS)
+    size = WIDTH, round(WIDTH * picture.height / picture.width)
+    return picture.resize(size, Image.Resampling.LANCZOS)
 
 
 def place(page: Page, what: str, object_: int) -> np.ndarray:

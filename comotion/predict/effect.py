@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from comotion.data.frames import as_frame
-from comotion.data.units import with_unit
+from comotion.data.units import counted, with_unit
 from comotion.errors import BadInput
 from comotion.predict.files import summary_table, write_dataset
 from comotion.predict.forecast import Forecast, Summary
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_TOLD = 6
 DIFFERENCE = "effect"
+ROUNDING = 1e-6
+"""Of the largest number of a forecast: what 32 bits cannot tell from no effect."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,31 +87,40 @@ class Effect:
         return Summary(array, self.base.frame_kind)
 
     def __repr__(self) -> str:
-        mean, (low, high) = self.mean(), self.interval()
-        names, features = self.base.names, [str(f) for f in mean.array["feature"].values]
+        rows = sorted(self._last_effects(), key=lambda row: row[0], reverse=True)
+        felt = [line for (_, size), line in rows if size > 0]
+        lines = felt[:MOST_TOLD]
+        if len(felt) > MOST_TOLD:
+            lines.append(f"  … and {len(felt) - MOST_TOLD} more")
+        if len(felt) < len(rows):
+            lines.append(f"  not moved: {counted(len(rows) - len(felt), 'object')}")
+        count = self.base.sizes["draw"]
+        return "\n".join([f"Effect over {count} paired draws, mean and 90 % interval", *lines])
+
+    def _last_effects(self) -> list[tuple[tuple[float, float], str]]:
+        """At the last moment of every object: how much for sure, how much at all, in words."""
+        summaries = (self.mean(), *self.interval())
+        least = ROUNDING * np.nanmax(np.abs(self.base["trajectory"].values))
+        mean, low, high = (
+            np.where(np.abs(one.values) <= least, 0.0, one.values) for one in summaries
+        )
+        features = [str(name) for name in summaries[0].array["feature"].values]
         rows, units = [], self.base.units
-        for p, a in np.argwhere(np.isfinite(mean.values).any(axis=(1, 3))).tolist():
-            n = int(np.flatnonzero(np.isfinite(mean.values[p, :, a]).any(axis=-1))[-1])
-            sure = np.minimum(np.abs(low.values[p, n, a]), np.abs(high.values[p, n, a]))
-            sure = np.where(low.values[p, n, a] * high.values[p, n, a] > 0, sure, 0.0)
+        for p, a in np.argwhere(np.isfinite(mean).any(axis=(1, 3))).tolist():
+            n = int(np.flatnonzero(np.isfinite(mean[p, :, a]).any(axis=-1))[-1])
+            middle, ends = mean[p, n, a], (low[p, n, a], high[p, n, a])
+            sure = np.where(ends[0] * ends[1] > 0, np.minimum(*np.abs(ends)), 0.0)
             told = ", ".join(
                 f"{feature} {with_unit(f'{m:+.3g}', units.of(feature))} [{lo:.3g}, {hi:.3g}]"
-                for feature, m, lo, hi in zip(
-                    features,
-                    mean.values[p, n, a],
-                    low.values[p, n, a],
-                    high.values[p, n, a],
-                    strict=True,
-                )
+                for feature, m, lo, hi in zip(features, middle, *ends, strict=True)
             )
-            size = float(np.nanmax(sure)), float(np.nanmax(np.abs(mean.values[p, n, a])))
+            who = self.base.names[p, a]
+            if len(mean) > 1:
+                who += f" of sequence {self.base['sequence'].values[p]}"
             time = with_unit(f"{self.base.times[p, n]:.4g}", units.time)
-            rows.append((size, f"  {names[p, a]} at {time}: {told}"))
-        rows.sort(key=lambda row: row[0], reverse=True)
-        more = f"\n  … and {len(rows) - MOST_TOLD} more" if len(rows) > MOST_TOLD else ""
-        lines = "\n".join(line for _, line in rows[:MOST_TOLD])
-        count = self.base.sizes["draw"]
-        return f"Effect over {count} paired draws, mean and 90 % interval\n{lines}{more}"
+            most = float(np.nanmax(np.abs([middle, *ends])))
+            rows.append(((float(np.nanmax(sure)), most), f"  {who} at {time}: {told}"))
+        return rows
 
 
 def paired_files(path: Path) -> tuple[Path, Path, Path]:

@@ -214,7 +214,7 @@ class Summary:
         return as_frame(DataTable(columns), kind or self.frame_kind)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{size} {name}" for name, size in self.array.sizes.items())
+        sizes = ", ".join(counted(size, str(name)) for name, size in self.array.sizes.items())
         return f"Summary({self.array.name} of {sizes})"
 
 

@@ -135,7 +135,7 @@ def test_reprs_are_short(forecast, fitted):
         "Forecast(40 draws of 2 sequences, 3 objects, 4 times from 3 to 8; I-NODE)"
     )
     assert repr(forecast) in forecast._repr_html_()
-    assert repr(forecast.mean()) == "Summary(mean of 2 sequence, 4 time, 3 object, 4 feature)"
+    assert repr(forecast.mean()) == "Summary(mean of 2 sequences, 4 times, 3 objects, 4 features)"
     assert repr(fitted).startswith("FittedModel(I-NODE: x, y, vx, vy of 3 objects, 0.5 apart")
 
 

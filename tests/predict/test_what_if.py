@@ -1,5 +1,7 @@
 """Two worlds with the same draws differ by the change alone."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,6 +75,17 @@ def test_an_effect_tells_itself(gp, make_walks):
     assert "at 6.5 s: x " in told
     assert " cm [" in told
     assert " cm/s [" in told
+
+
+def test_rounding_is_no_effect_and_sequences_are_told_apart(gp, make_walks):
+    found = gp.what_if(make_walks(), velocity={"1": [3.0, 0.0]}, **SETTINGS)
+    told = repr(found).splitlines()[1:]
+    assert len(told) == 6
+    assert all(" of sequence " in line for line in told)
+    rounded = found.base.dataset.copy(deep=True)
+    rounded["trajectory"] = rounded["trajectory"] * (1 + 1e-7)
+    changed = dataclasses.replace(found.base, dataset=rounded)
+    assert repr(changed - found.base).splitlines()[1:] == ["  not moved: 6 objects"]
 
 
 def test_an_effect_is_three_files_of_which_two_are_forecasts(gp, make_walks, tmp_path):
