@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from comotion.data import Trajectories
+from comotion.data.units import Units
 from comotion.predict.stretch import Stretch
 from comotion.report.explorer import Explorer, explore, export
 from tests.report.explorer.conftest import tiny_model, walks
@@ -38,7 +39,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def explorer() -> Iterator[Explorer]:
-    data = walks()
+    data = dataclasses.replace(walks(), units=Units("cm", "s"))
     with pytest.MonkeyPatch.context() as patch:  # choosing among starts takes long to compile
         patch.setattr(export, "CANDIDATES", 1)
         yield explore(tiny_model(data), data, title="Walks", draws=DRAWS, frames=50, origins=3)
@@ -128,7 +129,8 @@ def test_it_opens_playing_and_says_what_it_shows(opened):
     assert opened.text("#title") == "Walks"
     assert "futures it holds possible" in opened.text("#subtitle")
     assert opened.text("#legend-futures") == f"{DRAWS} possible futures"
-    assert "is now at x" in opened.text("#statements")
+    assert re.search(r"is now at x \S+ to \S+ cm, y \S+ to \S+ cm", opened.text("#statements"))
+    assert re.fullmatch(r"t = \S+ s", opened.text("#clock"))
     assert opened.page.locator("#law-note").inner_text().startswith("How hard 0 is pushed away")
 
 
