@@ -79,15 +79,30 @@ def few_programs() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_candidate() -> Iterator[None]:
-    """Choosing among several initial states, which has tests of its own, is half of what there is
-    to compile in a forecast."""
-    from comotion.predict import forecasting
-    from comotion.train import calibrate
+def small_programs() -> Iterator[None]:
+    """Choosing among several initial states is half of what there is to compile in a forecast, and
+    sharing the work among devices a quarter. Both have tests of their own."""
+    from comotion.predict import draws, forecasting
+    from comotion.train import calibrate, step
 
     with pytest.MonkeyPatch.context() as patch:
         for room in (forecasting, calibrate):
             patch.setattr(room, "CANDIDATES", 1)
+        patch.setattr(draws, "mesh_of", lambda devices: None)
+        patch.setattr(step, "mesh_for", lambda count: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_by_devices() -> Iterator[None]:
+    """Steps and forecasts as they are on several devices."""
+    from comotion.backend import devices
+    from comotion.predict import draws
+    from comotion.train import step
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draws, "mesh_of", devices.mesh_of)
+        patch.setattr(step, "mesh_for", devices.mesh_for)
         yield
 
 

@@ -52,7 +52,7 @@ TABLES = {
 }
 
 
-@pytest.mark.usefixtures("several_candidates")
+@pytest.mark.usefixtures("several_candidates", "shared_by_devices")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", TABLES)
 def test_by_commands(name, tmp_path, monkeypatch, capsys):

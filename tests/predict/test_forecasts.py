@@ -61,6 +61,7 @@ def test_the_seed_decides_everything(fitted, make_walks):
     assert not np.allclose(one.trajectory[0], one.trajectory[1])
 
 
+@pytest.mark.usefixtures("shared_by_devices")
 @pytest.mark.parametrize("draws", [1, 2], ids=["one device", "two devices"])
 def test_models_that_differ_in_numbers_share_one_program(fitted, make_walks, draws, compiled):
     """Wherever their arrays have been put: by a loop over devices, or just now."""

@@ -13,3 +13,8 @@ def balls():
 def tiny_recipe():
     stages = (Stage(5, 20, 1e-2, "cosine"),)
     return Recipe(name="tiny", stages=stages, windows=12, clip=1.0, kernel_rate=0.1, calibration=4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_all_devices(shared_by_devices) -> None:
+    """Here, where training has its tests, devices share the work."""
