@@ -12,7 +12,7 @@ from comotion.coordinates.layout import Layout
 from comotion.dynamics.accumulate import AbstractAccumulation, AbstractRule, Messages
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene, complete_rates
 from comotion.dynamics.graph import AbstractGraph, Neighbours, from_both_sides
-from comotion.functions import AbstractDraw, AbstractRandomFunction
+from comotion.functions import AbstractDraw, AbstractRandomFunction, Nothing
 
 CONTACTS = 3
 """The draw of contacts has its own number beside those of the functions."""
@@ -34,8 +34,8 @@ class InteractingDynamics(AbstractDynamics):
     def draw(self, *, key: Key) -> "InteractingField":
         key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
         return InteractingField(
-            alone=self.alone.draw(key=key_alone),
-            pair=self.pair.draw(key=key_pair),
+            alone=self._draw_function(self.alone, key_alone),
+            pair=self._draw_function(self.pair, key_pair),
             accumulation=self.accumulation.draw(key=key_accumulation),
             alone_coordinates=self.alone_coordinates,
             pair_coordinates=self.pair_coordinates,
@@ -44,6 +44,11 @@ class InteractingDynamics(AbstractDynamics):
             order=self.order,
             contacts=self._draw_contacts(jax.random.fold_in(key, CONTACTS)),
         )
+
+    def _draw_function(self, function: AbstractRandomFunction, key: Key) -> AbstractDraw:
+        """Where nothing but contacts acts, f_s and f_b have learned nothing, and are nothing."""
+        silent = self.contacts is not None and self.contacts.only
+        return Nothing(function.out_size) if silent else function.draw(key=key)
 
     def _draw_contacts(self, key: Key) -> Contacts | None:
         """No gradient: where things touch was found, and is not trained."""
@@ -89,19 +94,16 @@ class InteractingField(AbstractField):
 
     @property
     def _only_contacts(self) -> bool:
-        """Then f_s and f_b have learned nothing, and are nothing."""
         return self.contacts is not None and self.contacts.only
 
     def independent(self, actors: Actor) -> Float[Array, "A R"]:
         """The rates f_s gives each object by itself."""
-        own = self.alone_coordinates.ask(self.alone, actors)
-        return jnp.zeros_like(own) if self._only_contacts else own
+        return self.alone_coordinates.ask(self.alone, actors)
 
     def interaction(self, actors: Actor, others: Actor) -> Float[Array, "B R"]:
         """The rates f_b gives each actor for the other beside it."""
         inputs = jax.vmap(self.pair_coordinates.inputs)(actors, others)
-        received = jax.vmap(self.pair_coordinates.rates)(self.pair(inputs), actors, others)
-        return jnp.zeros_like(received) if self._only_contacts else received
+        return jax.vmap(self.pair_coordinates.rates)(self.pair(inputs), actors, others)
 
     def _messages(
         self, own: Float[Array, "A R"], actors: Actor, neighbours: Neighbours

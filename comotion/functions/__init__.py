@@ -1,7 +1,7 @@
 """Random functions: what the unknown parts of a model can be."""
 
 from comotion.config import parts
-from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity
+from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capacity, Nothing
 from comotion.functions.bayesian_mlp import BayesianMLP
 from comotion.functions.mlp import ACTIVATIONS, MLP, Network
 from comotion.functions.sparse_gp import (
@@ -24,6 +24,7 @@ __all__ = [
     "Diagonal",
     "Full",
     "Network",
+    "Nothing",
     "SparseGP",
     "SparseGPDraw",
 ]

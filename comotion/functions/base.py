@@ -40,6 +40,15 @@ class AbstractDraw(eqx.Module):
         return 0.5 * (there - opposite)
 
 
+class Nothing(AbstractDraw):
+    """What is drawn where nothing acts: a random function need not be asked, nor compiled."""
+
+    out_size: int = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, "*batch I"]) -> Float[Array, "*batch Q"]:
+        return jnp.zeros((*x.shape[:-1], self.out_size), x.dtype)
+
+
 class AbstractRandomFunction(eqx.Module):
     """A distribution over functions from `in_size` inputs to `out_size` outputs."""
 

@@ -1,5 +1,7 @@
 """f_s plus messages f_b, and who hears them."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
+from comotion.contacts import Parts, contact_law
 from comotion.coordinates import PAIR, Actor
 from comotion.coordinates.layout import Layout
 from comotion.dynamics import Scene
 from comotion.dynamics.graph import GivenGraph, NearestGraph
-from comotion.functions import Diagonal, SparseGP
+from comotion.functions import Diagonal, Nothing, SparseGP
 from comotion.integrate import FixedSteps, Interval, OnceAnInterval
 from comotion.model import Motion
 
@@ -230,3 +233,25 @@ def test_neighbours_are_found_at_the_start_of_an_interval_and_kept_to_its_end(ma
     anew = eqx.filter_jit(FixedSteps(2).advance)(motion, states, interval)
     np.testing.assert_allclose(led, FixedSteps(2).advance(kept, states, interval), rtol=1e-5)
     assert np.abs(led - anew).max() > 1e-4
+
+
+def test_where_only_contacts_act_no_function_is_drawn_and_nothing_is_felt(
+    make_dynamics, make_scene
+):
+    def functions_in(dynamics):
+        drawn = jax.eval_shape(lambda key: dynamics.draw(key=key), jax.random.key(0))
+        return [type(drawn.alone), type(drawn.pair)]
+
+    smooth = make_dynamics(FULL, order=2)
+    parts = {name: contact_law(Parts(2, radii=[0.3], only=name)) for name in (True, False)}
+    only, beside = (dataclasses.replace(smooth, contacts=parts[name]) for name in (True, False))
+    assert functions_in(only) == [Nothing, Nothing]
+    assert functions_in(beside) == functions_in(smooth) != functions_in(only)
+    field = only.draw(key=jax.random.key(0))
+    states, scene = make_scene(3, FULL)
+    actors = scene.actors(states)
+    assert not np.asarray(field.independent(actors)).any()
+    assert not np.asarray(field.interaction(one(actors, 0), one(actors, 1))).any()
+    rates = np.asarray(call(field, states, scene))
+    np.testing.assert_array_equal(rates[:, FULL.velocity], 0.0)
+    np.testing.assert_array_equal(rates[:, FULL.position], states[:, FULL.velocity])
