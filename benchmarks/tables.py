@@ -13,6 +13,7 @@ from comotion.jobs.rows import Row, RunRows
 from comotion.report import figure_png, reproduction_table, skill_figure, skill_table
 from comotion.reproduce import Found, Line, found, labels, results, select, table
 from comotion.reproduce.goals import SMALLER, check
+from comotion.reproduce.runs import TRUE_DYNAMICS
 from comotion.reproduce.scales import SCALES
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -39,6 +40,7 @@ def page(rows: list[Row]) -> str:
         "coverage": coverage(list(tables.values())),
         "claims": claims_table(tables).to_markdown(),
         "goals": "\n".join(f"- {line}" for line in _goals(rows)),
+        "ahead": f"{ahead_of_floor(list(tables.values())):.3f}",
         "scales": "\n".join(f"- *{name}*: {SCALES[name].about}" for name in (SCALE, *SMALLER)),
     }
     text = [INTRODUCTION.read_text().format(**values)]
@@ -59,6 +61,26 @@ def coverage(tables: list[Found]) -> str:
     text += f"{stale} by an older recipe"
     lost = sum(line.lost > 0 for line in made)
     return text + (f"; draws of {lost} diverged." if lost else "; no draw diverged.")
+
+
+def ahead_of_floor(tables: list[Found]) -> float:
+    """The most skill that anything forecasts with above true dynamics, at any lead time."""
+    lines = [line for shown in tables for line in shown.lines]
+    floors = {line.scene: _skill(line) for line in lines if line.name == TRUE_DYNAMICS}
+    differences = [
+        own - least
+        for line in lines
+        if line.rows
+        for own, least in zip(_skill(line), floors[line.scene], strict=True)
+    ]
+    return max(0.0, *differences)
+
+
+def _skill(line: Line) -> list[float]:
+    """From the first frame on that nobody has seen."""
+    return [
+        skill for lead, skill in zip(*line.by_lead("test", "skill_crps"), strict=True) if lead > 0
+    ]
 
 
 def systems(shown: Found) -> list[Line]:
