@@ -16,7 +16,7 @@ from comotion.initialise.contact_start import (
 )
 from comotion.initialise.find_contacts import Finding
 from comotion.initialise.functions import with_adapted_functions
-from comotion.initialise.motion_scale import with_motion_scale
+from comotion.initialise.motion_scale import pace, with_motion_scale
 from comotion.initialise.noise_scale import with_noise_scale
 from comotion.initialise.pretrain import pretrained
 from comotion.initialise.regression import rates_are_linear, with_regression
@@ -28,6 +28,7 @@ __all__ = [
     "initialise",
     "look_for_contacts",
     "nothing_else_acts",
+    "pace",
     "unless_it_leaks",
     "with_walls",
 ]

@@ -1,6 +1,7 @@
 """Filter and process noise before training: by the likelihood of frames and the sizes of steps."""
 
 import math
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -35,7 +36,7 @@ def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
     if not isinstance(model.encoder, OriginFilter):
         return model
     windows = dataset.windows
-    usual, fastest, step = _speeds(windows, model.encoder.spatial)
+    usual, fastest, step = pace(windows, model.encoder.spatial)
     noise = jnp.full_like(
         model.observation.log_noise_variance, 2 * math.log(NOISE_OF_STEP * usual * step)
     )
@@ -76,18 +77,26 @@ def _noise(noise: BodyNoise, encoder: OriginFilter, usual: float, fastest: float
     )
 
 
-def _speeds(windows: Window, spatial: int) -> tuple[float, float, float]:
-    """The median and nearly the largest speed from frame to frame, and the median step of time."""
+class Pace(NamedTuple):
+    """From frame to frame: the median and nearly the largest, and the median step of time."""
+
+    usual: float
+    fastest: float
+    step: float
+
+
+def pace(windows: Window, spatial: int) -> Pace:
+    """Positions come first among the values."""
     positions = np.where(windows.present, windows.values, np.nan)[..., :spatial]
     steps = np.diff(np.asarray(windows.times, np.float64), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        speeds = np.linalg.norm(np.diff(positions, axis=1), axis=-1) / steps[..., None]
-    speeds = speeds[np.isfinite(speeds)]
+        sizes = np.linalg.norm(np.diff(positions, axis=1), axis=-1) / steps[..., None]
+    sizes = sizes[np.isfinite(sizes)]
     step = float(np.median(steps[steps > 0]))
-    usual = float(np.median(speeds)) if speeds.size else 0.0
-    fastest = float(np.quantile(speeds, FASTEST)) if speeds.size else 0.0
+    usual = float(np.median(sizes)) if sizes.size else 0.0
+    fastest = float(np.quantile(sizes, FASTEST)) if sizes.size else 0.0
     floor = 1e-3  # of the unit: data in which nothing moves
-    return max(usual, 1e-2 * fastest, floor), max(fastest, floor), step
+    return Pace(max(usual, 1e-2 * fastest, floor), max(fastest, floor), step)
 
 
 def _some(dataset: Dataset, seen: int, *, key: Key) -> Window:

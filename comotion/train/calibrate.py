@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from comotion._types import FAST, Key
 from comotion.config import RunConfig
 from comotion.data.windows import Dataset, Excerpt, sample_excerpts
+from comotion.initialise import pace
 from comotion.integrate import StateNoise
 from comotion.model import Model
 from comotion.predict.draws import draw_chunks
@@ -97,11 +98,14 @@ def _unit(trial: CalibrationTrial) -> float:
 
 
 def largest_seen(model: Model, dataset: Dataset) -> Float[Array, ""]:
-    """Of what the noise acts on, a few outliers left out; endless where it is not observed."""
-    noise, windows = model.process_noise, dataset.windows
+    """Of what the noise acts on, a few outliers left out; of velocities that are not observed, from
+    frame to frame; endless where positions are not either."""
+    noise, windows, layout = model.process_noise, dataset.windows, model.dynamics.layout
     assert isinstance(noise, StateNoise)
-    if model.dynamics.layout.hidden or windows.values.shape[-1] < noise.stop:
+    if layout.hidden:
         return noise.most
+    if windows.values.shape[-1] < noise.stop:
+        return jnp.asarray(pace(windows, layout.spatial).fastest, FAST)
     entries = slice(noise.first, noise.stop)
     whole = np.all(np.asarray(windows.present)[..., entries], axis=-1)
     sizes = np.linalg.norm(np.asarray(windows.values)[..., entries][whole], axis=-1)

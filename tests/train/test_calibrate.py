@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from comotion.config import Recipe, Stage
+from comotion.config import Recipe, Stage, replace
 from comotion.data.windows import Dataset, Excerpt
 from comotion.integrate import StateNoise
 from comotion.model import Start
 from comotion.simulate import springs
-from comotion.train.calibrate import calibrate
-from comotion.train.fit import prepare, run_config
+from comotion.train.calibrate import calibrate, largest_seen
+from comotion.train.fit import prepare, run_config, untrained
 
 PARTS = {"function": "mlp", "hidden_alone": 4, "hidden_pair": 4, "encoder": "smoother"}
 PARTS |= {"scaling": "units"}
@@ -62,6 +62,16 @@ def test_the_share_that_made_the_data_is_found_again(prepared, share):
     assert float(found.steady) <= 0.1
     speeds = np.linalg.norm(np.asarray(told.windows.values)[..., 2:], axis=-1)
     assert np.quantile(speeds, 0.99) <= float(found.most) <= speeds.max()
+
+
+def test_the_limit_on_speeds_holds_where_velocities_are_hidden():
+    data = springs(sequences=10, objects=2, frames=20, velocities=False, seed=0)
+    config = dataclasses.replace(CONFIG, system=replace(CONFIG.system, hidden_velocity=True))
+    fitted, dataset = untrained(data, config, key=jax.random.key(0))
+    windows, step = dataset.windows, float(dataset.windows.times[0, 1])
+    moved = np.linalg.norm(np.diff(np.asarray(windows.values), axis=1), axis=-1) / step
+    most = float(largest_seen(fitted.model, dataset))
+    assert np.quantile(moved, 0.99) <= most <= moved.max() * (1 + 1e-5)
 
 
 def test_steady_noise_is_found_again(prepared):
