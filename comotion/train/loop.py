@@ -8,6 +8,7 @@ from math import inf
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
 from comotion.backend.devices import everywhere
@@ -67,6 +68,7 @@ class Loop:
                 count = int(self.state.iteration)
                 self.watcher.say(f"the time limit was reached after {count} iterations")
                 break
+        self._return_to_start_if_better(key_valid)
         self.save()
 
     def save(self) -> None:
@@ -76,7 +78,8 @@ class Loop:
 
     @property
     def model(self) -> Model:
-        """As it forecast held-out frames best, where training follows the score of forecasts."""
+        """As it forecast held-out frames best, where training follows the score of forecasts;
+        else as it is now, or as it was at first if training has made it worse."""
         best = self.state.best
         return best.model if jnp.isfinite(best.score) else self.state.model
 
@@ -91,6 +94,8 @@ class Loop:
         self.state = everywhere(self.state, plan.mesh)
         train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.frames} frames")
+        if valid is not None and stage.objective == "score" and done == 0:
+            self._keep_if_best(held_out_figure(self.state.model, valid, key_valid, watching))
         for number in range(done, stage.iterations):
             if time.monotonic() > self.until:
                 return
@@ -106,12 +111,30 @@ class Loop:
                     name = "score" if stage.objective == "score" else "log_likelihood"
                     found = held_out_figure(self.state.model, valid, key_valid, watching)
                     row[f"valid_{name}"] = float(found)
-                    if stage.objective == "score" and found < self.state.best.score:
-                        best = Best(self.state.model, found)
-                        self.state = eqx.tree_at(lambda state: state.best, self.state, best)
+                    if stage.objective == "score":
+                        self._keep_if_best(found)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()
+
+    def _keep_if_best(self, score: Float[Array, ""]) -> None:
+        if score < self.state.best.score:
+            self._keep(Best(self.state.model, score))
+
+    def _keep(self, best: Best) -> None:
+        self.state = eqx.tree_at(lambda state: state.best, self.state, best)
+
+    def _return_to_start_if_better(self, key: Key) -> None:
+        """Of training by the bound: the best state is then the first one, and has no score yet."""
+        stage, start = self.config.recipe.stages[-1], self.state.best.model
+        if self.valid is None or stage.objective == "score":
+            return
+        plan = step_plan(self.config, stage, self.valid)
+        valid = everywhere(self.valid, plan.mesh)
+        before, after = (held_out_figure(m, valid, key, plan) for m in (start, self.state.model))
+        if not after >= before:  # also if it is no number any more
+            self._keep(Best(start, -before))
+            self.watcher.say("training made it worse on held-out data: its start is kept")
 
     def _report(self, stage: Stage, row: Figures) -> None:
         self.watcher.show(stage, row)

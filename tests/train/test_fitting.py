@@ -244,6 +244,19 @@ def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(fin
     assert float(got) == pytest.approx(float(expected), rel=1e-4)
 
 
+def test_what_training_made_worse_is_not_returned(balls, tiny_recipe, capsys):
+    """Steps far too large, beside a run that takes none."""
+
+    def after(iterations):
+        stages = (Stage(5, iterations, 30.0),)
+        recipe = dataclasses.replace(tiny_recipe, stages=stages, clip=0.0, calibration=0)
+        return fit(balls, recipe=recipe, valid=balls[:4], **TINY_PARTS).model
+
+    returned, start = after(10), after(0)
+    assert "its start is kept" in capsys.readouterr().err
+    assert eqx.tree_equal(returned, start)
+
+
 def test_without_data_to_watch_the_end_is_held_out_and_kept(balls, tiny_recipe, tmp_path):
     frame = comotion.to_frame(balls, "pandas")
     fit(frame, recipe=tiny_recipe, out=tmp_path / "run", **TINY_PARTS)
