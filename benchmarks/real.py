@@ -9,7 +9,7 @@ import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import tyro
@@ -17,6 +17,7 @@ from real_tasks import TASKS, Task
 from rows import append
 
 import comotion as cm
+from comotion.cli.fit import parse_part
 from comotion.scoring import (
     MEASURES,
     AbstractPredictive,
@@ -56,6 +57,8 @@ class Options:
     model: str | None = None
     """"fit" to fit to the training part with the defaults, a system's name to fit that one without
     a search, or a model file fitted to it"""
+    parts: tuple[str, ...] = ()
+    """parts of a named system, chosen on the part to choose on, as NAME=VALUE: contacts=auto"""
     references: bool = True
     """rows of the references, too, or only what a model is compared with"""
     data: Path | None = None
@@ -95,10 +98,10 @@ def made(task: Task, chosen: str, options: Options) -> cm.FittedModel:
     """Fitted to the training part as asked for, or loaded."""
     if chosen not in ("fit", *SYSTEMS):
         return cm.load(chosen)
-    parts = {}
+    parts: dict[str, Any] = dict(map(parse_part, options.parts))
     if chosen == MOTION:
         seen, horizon = task.protocol.seen, task.protocol.horizon
-        parts = {"encoder_frames": seen, "recipe": now(system(MOTION), horizon)}
+        parts |= {"encoder_frames": seen, "recipe": now(system(MOTION, **parts), horizon)}
     return cm.fit(
         task.train,
         valid=task.choose,

@@ -20,7 +20,7 @@ class PartTable(dict[str, Any]):
 KERNELS = PartTable("se", "matern12", "matern32", "matern52")
 FUNCTIONS = PartTable("gp", "mlp", "bnn")
 ACTIVATIONS = PartTable("elu", "relu", "softplus", "tanh", "swish", "lip-swish")
-ALONE = PartTable("raw", "axis", "mirror", "speed", "none")
+ALONE = PartTable("raw", "axis", "mirror", "speed", "wall", "none")
 PAIR = PartTable(
     *("raw", "relative", "galilean", "radial", "central"),
     *("distance", "log-distance", "aligning", "body", "none"),

@@ -26,8 +26,8 @@ class SystemConfig(Checked):
     """how the pushes of several others become one: added up, added with weights, or any function"""
     alone: Annotated[str, RowOf("ALONE")] = "raw"
     """what an object by itself depends on: raw, its place and velocity; axis, each direction for
-    itself; mirror, the same on both sides of the middle; speed, only how fast it is; none, nothing
-    (it goes straight on)"""
+    itself; mirror, the same on both sides of the middle; speed, only how fast it is; wall, that and
+    where the nearest wall is, as it sees it; none, nothing (it goes straight on)"""
     pair: Annotated[str, RowOf("PAIR")] = "relative"
     """what two objects depend on: raw, places and velocities of both; relative, how they lie to
     each other; galilean, only differences; radial, distance and approach, the same in every

@@ -2,7 +2,7 @@
 
 from comotion.contacts.bounce import Bounce, BounceLaw, Scatter
 from comotion.contacts.describe import describe_contacts
-from comotion.contacts.law import ContactLaw, Contacts, PlaneLaw, SphereLaw
+from comotion.contacts.law import NO_WALL, ContactLaw, Contacts, PlaneLaw, SphereLaw
 from comotion.contacts.make import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
 from comotion.contacts.outline import Outline, outline
 from comotion.contacts.posterior import Gaussian, gaussian
@@ -10,6 +10,7 @@ from comotion.contacts.shape import ContactShape, blank_law, contact_shape
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
 
 __all__ = [
+    "NO_WALL",
     "AbstractSurfaces",
     "Bounce",
     "BounceLaw",

@@ -13,6 +13,8 @@ from comotion.contacts.posterior import Gaussian
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
 from comotion.errors import BadInput
 
+NO_WALL = 1e3
+"""How far the nearest wall is where there is none."""
 SCENE = 3.0
 """Prior sd of lengths, in units in which positions are about one."""
 
@@ -48,6 +50,20 @@ class Contacts(eqx.Module):
         if self.rims:
             return self.reach(objects)
         return jnp.zeros((objects, *self.log_masses.shape[1:]), self.log_masses.dtype)
+
+    def nearest_wall(
+        self, places: Float[Array, "A d"]
+    ) -> tuple[Float[Array, " A"], Float[Array, "A d"]]:
+        """How far the nearest wall is from each place, and the direction out of the scene there."""
+        extents = jnp.zeros(len(places), places.dtype)
+        walls = [surfaces for surfaces in self.surfaces if surfaces.count]
+        none = jnp.full((len(places), 1), -NO_WALL, places.dtype)
+        nowhere = jnp.zeros_like(places)[:, None]
+        depths = jnp.concatenate([none, *(w.depths(places, extents) for w in walls)], axis=1)
+        normals = jnp.concatenate([nowhere, *(w.normals_at(places) for w in walls)], axis=1)
+        nearest = jnp.argmax(depths, axis=1)
+        distance = -jnp.take_along_axis(depths, nearest[:, None], axis=1)[:, 0]
+        return distance, jnp.take_along_axis(normals, nearest[:, None, None], axis=1)[:, 0]
 
     def masses(self, objects: int) -> Float[Array, "A *b"]:
         return jnp.exp(per_object(self.log_masses, objects, "masses"))

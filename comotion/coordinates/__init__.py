@@ -8,9 +8,9 @@ from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoor
 from comotion.coordinates.distance import aligning_pair, distance_pair, log_distance_pair
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import (
-    BodyPair,
     LocalFrame,
     NoPair,
+    body_pair,
     central_pair,
     galilean_pair,
     local_frame,
@@ -18,6 +18,7 @@ from comotion.coordinates.pair import (
     raw_pair,
     relative_pair,
 )
+from comotion.coordinates.wall import WallAlone
 
 __all__ = [
     "ALONE",
@@ -35,6 +36,7 @@ ALONE |= {
     "axis": AxisAlone,
     "mirror": MirrorAlone,
     "speed": SpeedAlone,
+    "wall": WallAlone,
     "none": NoAlone,
 }
 """Each makes coordinates of f_s from a layout and the number of vectors whose rate is learned."""
@@ -49,7 +51,7 @@ PAIR |= {
     "distance": distance_pair,
     "log-distance": log_distance_pair,
     "aligning": aligning_pair,
-    "body": BodyPair,
+    "body": body_pair,
     "none": NoPair,
 }
 """The same for f_b."""

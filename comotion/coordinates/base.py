@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from comotion.contacts import Contacts
 from comotion.coordinates.layout import Layout
 from comotion.functions import AbstractDraw
 
@@ -63,6 +64,10 @@ class AbstractAloneCoordinates(AbstractCoordinates):
     @abstractmethod
     def rates(self, outputs: Float[Array, "*k Q"], actor: Actor) -> Float[Array, " R"]: ...
 
+    def among(self, contacts: Contacts) -> "AbstractAloneCoordinates":
+        """The same where walls are known; most do not ask about them."""
+        return self
+
     def ask(self, function: AbstractDraw, actors: Actor) -> Float[Array, "A R"]:
         """The rates of many actors; one that can ask for less than all inputs may do so."""
         inputs = jax.vmap(self.inputs)(actors)
@@ -74,6 +79,10 @@ class AbstractPairCoordinates(AbstractCoordinates):
 
     opposite: ClassVar[bool] = False
     """whether the two objects of a pair always get opposite rates, so that one tells both"""
+
+    def reaching(self, distance: float) -> "AbstractPairCoordinates":
+        """The same where neighbours usually are so far away; most have no range to set."""
+        return self
 
     @abstractmethod
     def inputs(self, actor: Actor, other: Actor) -> Float[Array, "*k I"]: ...

@@ -1,17 +1,19 @@
 """Coordinates of f_b, the law of one object's effect on another."""
 
+import dataclasses
 from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from comotion._types import FAST
 from comotion.coordinates.base import AbstractPairCoordinates, Actor, heading
 from comotion.coordinates.layout import Layout
 
 TINY = 1e-12
-RANGE = 1.0
-"""Beyond about one length unit an object that reacts to others takes no notice."""
+NEIGHBOURS_AWAY = 2.0
+"""Up to this, in usual distances of the nearest neighbour, others are taken notice of at first."""
 STRAIGHT_AHEAD = 0.02
 HEAD_ON = 1e-4
 """Slower sliding is rounding noise: its direction means nothing."""
@@ -109,8 +111,14 @@ class BodyPair(AbstractPairCoordinates):
     fades with distance, so that many far neighbours add up to nothing.
     """
 
+    log_range: Float[Array, ""]
+    """log distance beyond which no notice is taken"""
     layout: Layout = eqx.field(static=True)
     vectors: int = eqx.field(static=True)
+
+    def reaching(self, distance: float) -> "BodyPair":
+        log_range = jnp.log(jnp.asarray(NEIGHBOURS_AWAY * distance, FAST))
+        return dataclasses.replace(self, log_range=log_range)
 
     @property
     def in_size(self) -> int:
@@ -130,7 +138,7 @@ class BodyPair(AbstractPairCoordinates):
     def rates(self, outputs: Float[Array, " Q"], actor: Actor, other: Actor) -> Float[Array, " R"]:
         ahead, aside = self._axes(actor, other)
         separation = other.state[self.layout.position] - actor.state[self.layout.position]
-        fading = jnp.exp(-jnp.sum(separation**2) / RANGE**2)
+        fading = jnp.exp(-jnp.sum(separation**2) * jnp.exp(-2.0 * self.log_range))
         along, across = outputs[: self.vectors], outputs[self.vectors :]
         return (fading * (jnp.outer(along, ahead) + jnp.outer(across, aside))).reshape(-1)
 
@@ -179,6 +187,10 @@ def relative_pair(layout: Layout, vectors: int) -> StackedPair:
 def galilean_pair(layout: Layout, vectors: int) -> StackedPair:
     """The same in every uniformly moving frame."""
     return StackedPair(layout, vectors, differenced=layout.spatial * layout.vectors)
+
+
+def body_pair(layout: Layout, vectors: int) -> BodyPair:
+    return BodyPair(log_range=jnp.zeros((), FAST), layout=layout, vectors=vectors)
 
 
 def radial_pair(layout: Layout, vectors: int) -> RadialPair:

@@ -175,7 +175,10 @@ def crowd(window: Window, slots: int, frame: int, *, key: Key) -> Window:
     """
     luck = jax.random.uniform(key, window.exists.shape, FAST)
     rank = luck - window.alive[frame].astype(FAST) - window.exists.astype(FAST)
-    kept = jnp.argsort(rank)[:slots]
+    return _with_slots(window, jnp.argsort(rank)[:slots])
+
+
+def _with_slots(window: Window, kept: Int[Array, " a"]) -> Window:
     return Window(
         times=window.times,
         values=window.values[:, kept],
@@ -185,6 +188,26 @@ def crowd(window: Window, slots: int, frame: int, *, key: Key) -> Window:
         controls=window.controls[:, kept],
         neighbours=window.neighbours[kept][:, kept],
     )
+
+
+def neighbourhood(
+    window: Window, slots: int, judged: int, seen: int, spatial: int, *, key: Key
+) -> Window:
+    """The same window with those who are nearest to one of the objects in the last frame seen.
+
+    The farther of them are only there to be heard: what is known of the frames after is left out
+    for all but the `judged` nearest.
+    """
+    there = window.alive[seen - 1]
+    luck = jax.random.uniform(key, there.shape, FAST)
+    middle = jnp.argmax(jnp.where(there, luck, -1.0))
+    places = window.values[seen - 1, :, :spatial]
+    squared = jnp.sum((places - places[middle][None]) ** 2, axis=-1)
+    kept = jnp.argsort(jnp.where(there, squared, jnp.inf))[:slots]
+    few = _with_slots(window, kept)
+    later = jnp.arange(window.times.shape[0]) >= seen
+    only_heard = later[:, None] & (jnp.arange(slots) >= judged)[None]
+    return eqx.tree_at(lambda w: w.present, few, few.present & ~only_heard[..., None])
 
 
 @partial(jax.jit, static_argnames=("horizon", "opening", "count", "anywhere"))

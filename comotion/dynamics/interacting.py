@@ -33,16 +33,18 @@ class InteractingDynamics(AbstractDynamics):
 
     def draw(self, *, key: Key) -> "InteractingField":
         key_alone, key_pair, key_accumulation = jax.random.split(key, 3)
+        contacts = self._draw_contacts(jax.random.fold_in(key, CONTACTS))
+        alone = self.alone_coordinates
         return InteractingField(
             alone=self._draw_function(self.alone, key_alone),
             pair=self._draw_function(self.pair, key_pair),
             accumulation=self.accumulation.draw(key=key_accumulation),
-            alone_coordinates=self.alone_coordinates,
+            alone_coordinates=alone if contacts is None else alone.among(contacts),
             pair_coordinates=self.pair_coordinates,
             graph=self.graph,
             layout=self.layout,
             order=self.order,
-            contacts=self._draw_contacts(jax.random.fold_in(key, CONTACTS)),
+            contacts=contacts,
         )
 
     def _draw_function(self, function: AbstractRandomFunction, key: Key) -> AbstractDraw:
@@ -53,6 +55,12 @@ class InteractingDynamics(AbstractDynamics):
     def _draw_contacts(self, key: Key) -> Contacts | None:
         """No gradient: where things touch was found, and is not trained."""
         return None if self.contacts is None else jax.lax.stop_gradient(self.contacts.draw(key=key))
+
+    @property
+    def alone_among_walls(self) -> AbstractAloneCoordinates:
+        """Coordinates of f_s that know walls about as they are."""
+        alone, contacts = self.alone_coordinates, self._draw_contacts(jax.random.key(0))
+        return alone if contacts is None else alone.among(contacts)
 
     def functions(self) -> dict[str, AbstractRandomFunction]:
         return {"f_s": self.alone, "f_b": self.pair, **self.accumulation.functions()}

@@ -30,6 +30,11 @@ ALONE = (
     Structure("f_s of speed", "how fast an object is decides how it speeds up", {"alone": "speed"}),
     Structure("f_s of place", "where an object is decides how it moves", {"alone": "raw"}),
 )
+NEAR_WALLS = Structure(
+    "f_s near walls",
+    "where the nearest wall is decides how an object moves",
+    {"alone": "wall", "contacts": "auto"},
+)
 PAIR = (
     Structure("f_b between pairs", "objects push each other alike", {"pair": "radial"}),
     Structure("f_b as seen", "objects react to others that they see", {"pair": "body"}),
@@ -55,6 +60,6 @@ def rounds(objects: int, *, contacts: bool, straight: bool) -> Iterator[tuple[St
         yield (BILLIARD,)
     if contacts:
         yield (CONTACTS,)
-    yield ALONE
+    yield (*ALONE, NEAR_WALLS) if contacts else ALONE
     if objects > 1:
         yield PAIR

@@ -44,8 +44,9 @@ def _interacting(
     dynamics: InteractingDynamics, paths: Paths, sizes: Float[np.ndarray, " R"], *, key: Key
 ) -> InteractingDynamics:
     key_rows, key_alone, key_pair, key_accumulation = jax.random.split(key, 4)
-    alone, pair = dynamics.alone_coordinates, dynamics.pair_coordinates
     frames, objects = some_rows(paths.known, MOST_ROWS, key=key_rows)
+    near = _distance_of_nearest(paths, frames, objects, dynamics.layout.spatial)
+    alone, pair = dynamics.alone_among_walls, dynamics.pair_coordinates.reaching(near)
     own = _at(paths.actors, frames, objects)
     actors, others = _pairs(paths, frames, objects)
     return dataclasses.replace(
@@ -61,6 +62,7 @@ def _interacting(
             key=key_pair,
         ),
         accumulation=dynamics.accumulation.adapted_to(actors, others, sizes, key=key_accumulation),
+        pair_coordinates=pair,
     )
 
 
@@ -94,6 +96,18 @@ def _pairs(paths: Paths, frames: np.ndarray, objects: np.ndarray) -> tuple[Actor
 def _at(actors: Actor, frames: np.ndarray, objects: np.ndarray) -> Actor:
     """By NumPy: how many there are differs from one data set to the next, and JAX would compile."""
     return jax.tree.map(lambda leaf: np.asarray(leaf)[frames, objects], actors)
+
+
+def _distance_of_nearest(
+    paths: Paths, frames: np.ndarray, objects: np.ndarray, spatial: int
+) -> float:
+    """The median over the chosen objects; one unit where nobody hears anybody."""
+    places = np.asarray(paths.actors.state, np.float64)[..., :spatial]
+    apart = np.linalg.norm(places[frames] - places[frames, objects][:, None], axis=-1)
+    heard = np.asarray(paths.neighbours)[frames, objects] & np.asarray(paths.known)[frames]
+    nearest = np.where(heard, apart, np.inf).min(axis=1, initial=np.inf)
+    nearest = nearest[np.isfinite(nearest) & (nearest > 0)]
+    return float(np.median(nearest)) if nearest.size else 1.0
 
 
 def _output_sizes(

@@ -9,10 +9,14 @@ from jaxtyping import Array, Bool, Float, Int
 from comotion._types import FAST, Key
 from comotion.coordinates import Actor
 from comotion.data.windows import Window
+from comotion.dynamics.graph import AbstractGraph
 from comotion.encode import RecurrentEncoder
 from comotion.encode.differences import finite_differences
 from comotion.errors import BadInput
 from comotion.model import Model
+
+MOST_TOGETHER = 16
+"""Of a crowd, those whose rates are looked at in one interval."""
 
 
 class Paths(eqx.Module):
@@ -84,6 +88,32 @@ def _with_scores(windows: Window, scores: Float[Array, "P N A G"], axes: int) ->
     complete = jnp.all(windows.present, axis=-1, keepdims=True)
     present = jnp.broadcast_to(complete, scores.shape)
     return eqx.tree_at(lambda w: (w.values, w.present), windows, (scores, present))
+
+
+def heard_by(graph: AbstractGraph, paths: Paths, spatial: int, *, key: Key) -> Paths:
+    """Who hears whom as the graph has it, where that depends on where everyone is.
+
+    Of a crowd those who are nearest to one of them are kept in each interval: what all of them
+    hear of each other is too much to regress on.
+    """
+    if not graph.by_place:
+        return paths
+    keys = jax.random.split(key, paths.known.shape[0])
+    return jax.jit(jax.vmap(lambda path, key: _heard(graph, path, spatial, key)))(paths, keys)
+
+
+def _heard(graph: AbstractGraph, path: Paths, spatial: int, key: Key) -> Paths:
+    """In one interval."""
+    places, count = path.actors.state[:, :spatial], path.known.shape[0]
+    middle = jnp.argmax(jnp.where(path.known, jax.random.uniform(key, (count,)), -1.0))
+    squared = jnp.sum((places - places[middle][None]) ** 2, axis=-1)
+    kept = jnp.argsort(jnp.where(path.known, squared, jnp.inf))[:MOST_TOGETHER]
+    found = graph(places[kept], path.neighbours[kept][:, kept], path.known[kept])
+    objects = jnp.arange(len(kept))
+    heard = jnp.zeros((len(kept), len(kept)), bool)
+    heard = heard.at[objects[:, None], found.index].max(found.heard)
+    few = jax.tree.map(lambda leaf: leaf[kept], path)
+    return eqx.tree_at(lambda p: p.neighbours, few, heard)
 
 
 def some_rows(

@@ -13,7 +13,7 @@ from comotion.dynamics import AbstractDynamics, InteractingDynamics, Sum
 from comotion.functions import SparseGP
 from comotion.initialise.lengthscales import choose_by_evidence
 from comotion.initialise.linear_rates import CHUNK, Laws, regress
-from comotion.initialise.rates import Paths, some_rows
+from comotion.initialise.rates import Paths, heard_by, some_rows
 from comotion.initialise.shown import Shown
 from comotion.model import Model
 
@@ -34,7 +34,10 @@ def rates_are_linear(model: Model) -> bool:
 
 def with_regression(model: Model, shown: Shown, *, key: Key) -> Model:
     """Kernels by the evidence of some of the rates, q(U) by all of them."""
-    laws, paths = laws_of(model.dynamics), some_paths(shown.paths, key=key)
+    dynamics = model.dynamics
+    assert isinstance(dynamics, InteractingDynamics)
+    laws, paths = laws_of(dynamics), some_paths(shown.paths, key=key)
+    paths = heard_by(dynamics.graph, paths, dynamics.layout.spatial, key=key)
     if laws.alone.mean.size + laws.pair.mean.size == 0:
         return model
     few = paths.at(np.arange(min(_frames_for_evidence(laws, paths), paths.known.shape[0])))
@@ -52,7 +55,7 @@ def laws_of(dynamics: AbstractDynamics) -> Laws:
     return Laws(
         alone=dynamics.alone,
         pair=dynamics.pair,
-        alone_coordinates=dynamics.alone_coordinates,
+        alone_coordinates=dynamics.alone_among_walls,
         pair_coordinates=dynamics.pair_coordinates,
         log_residual=jnp.asarray(math.log(START_RESIDUAL), FAST),
         order=dynamics.order,

@@ -15,7 +15,15 @@ from comotion._types import FAST, Key
 from comotion.backend.devices import mesh_for
 from comotion.backend.row_batching import summed_gradients
 from comotion.config import RunConfig, Stage, SystemConfig
-from comotion.data.windows import Dataset, Excerpt, crowd, most_together, sample_excerpts
+from comotion.data.windows import (
+    Dataset,
+    Excerpt,
+    Window,
+    crowd,
+    most_together,
+    neighbourhood,
+    sample_excerpts,
+)
 from comotion.encode import OriginFilter
 from comotion.model import Bound, Model, evidence_bound, forecast_score
 from comotion.train.optimiser import first_optimiser_state, updated
@@ -23,7 +31,9 @@ from comotion.train.optimiser import first_optimiser_state, updated
 LAST_RATE = 0.02
 """Of the first learning rate: the end of the cosine still moves a little."""
 ENOUGH = 8
-"""Objects of a window that are looked at where they do not act on each other."""
+"""Objects of a window that are looked at where each acts on few others or none."""
+AROUND = 16
+"""So many move, where they hear their neighbours."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,10 @@ def _slots(system: SystemConfig, stage: Stage, train: Dataset, frames: int) -> i
     slots = train.windows.values.shape[2]
     if stage.objective != "score":
         return slots
-    alone = system.pair == "none" and system.contacts == "off"
-    return min(slots, most_together(train, frames), ENOUGH if alone else slots)
+    there = min(slots, most_together(train, frames))
+    if system.contacts != "off" or (system.pair != "none" and not system.nearest):
+        return there
+    return min(there, ENOUGH if system.pair == "none" else AROUND)
 
 
 def first_state(model: Model) -> TrainState:
@@ -153,11 +165,19 @@ def _score(
     scale = dataset.straight_line[: plan.frames - seen]
     key_crowd, key_score = jax.random.split(key)
     keys = jax.random.split(key_crowd, plan.windows)
-    few = jax.vmap(lambda window, key: crowd(window, plan.slots, seen - 1, key=key))
+    few = jax.vmap(lambda window, key: _few(model, window, plan.slots, seen, key=key))
     windows = few(batch.window, keys)
     return forecast_score(
         model, windows, scale, draws=plan.draws, key=key_score, mesh=plan.mesh
     ).mean
+
+
+def _few(model: Model, window: Window, slots: int, seen: int, *, key: Key) -> Window:
+    """Those who are there; of a crowd, where they hear each other, some with their neighbours."""
+    if slots < AROUND or slots == window.exists.shape[0] or model.dynamics.layout.hidden:
+        return crowd(window, slots, seen - 1, key=key)
+    spatial = model.dynamics.layout.spatial
+    return neighbourhood(window, slots, ENOUGH, seen, spatial, key=key)
 
 
 def _terms(bound: Bound) -> dict[str, Array]:

@@ -12,6 +12,7 @@ from comotion.data.windows import (
     cut,
     first,
     most_together,
+    neighbourhood,
     sample_excerpts,
     to_dataset,
 )
@@ -139,6 +140,21 @@ def test_no_more_slots_are_needed_than_objects_are_there_together():
     assert most_together(comers_and_goers(), 1) == 1
     assert most_together(comers_and_goers(), 3) == 2
     assert most_together(comers_and_goers(), 100) == 4
+
+
+def test_a_neighbourhood_is_judged_in_its_middle_only():
+    places = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
+    values = np.broadcast_to(places[None, None, :, None], (1, 5, 6, 2))
+    data = Trajectories.from_arrays(np.array(values))
+    whole = jax.tree.map(lambda leaf: leaf[0], to_dataset(data, identity_scaling(2, 0)).windows)
+    for seed in range(5):
+        few = neighbourhood(whole, 3, 2, 3, 2, key=jax.random.key(seed))
+        middle, near, heard = np.asarray(few.values[0, :, 0])
+        assert {middle, near, heard} in ({0.0, 1.0, 2.0}, {10.0, 11.0, 12.0})
+        assert abs(near - middle) <= abs(heard - middle)
+        assert np.asarray(few.present[:3]).all()
+        np.testing.assert_array_equal(few.present[3:, :, 0], [[True, True, False]] * 2)
+        assert np.asarray(few.alive).all()
 
 
 def test_a_crowd_is_those_who_are_there_in_a_frame_and_then_the_others():

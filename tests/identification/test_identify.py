@@ -13,6 +13,7 @@ from comotion.identification.structures import (
     ALONE,
     BILLIARD,
     CONTACTS,
+    NEAR_WALLS,
     NEAREST,
     NULL,
     PAIR,
@@ -80,8 +81,9 @@ def test_one_object_interacts_with_nobody():
 
 
 def test_contacts_are_tried_first_where_they_were_found():
-    assert list(rounds(1, contacts=True, straight=False)) == [(CONTACTS,), ALONE]
-    assert list(rounds(1, contacts=True, straight=True)) == [(BILLIARD,), (CONTACTS,), ALONE]
+    alone = (*ALONE, NEAR_WALLS)
+    assert list(rounds(1, contacts=True, straight=False)) == [(CONTACTS,), alone]
+    assert list(rounds(1, contacts=True, straight=True)) == [(BILLIARD,), (CONTACTS,), alone]
 
 
 def test_noise_of_its_own_replaces_what_has_none():

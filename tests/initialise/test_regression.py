@@ -11,8 +11,9 @@ import scipy.stats
 
 from comotion._types import FAST
 from comotion.coordinates import Actor
+from comotion.dynamics.graph import GivenGraph, NearestGraph
 from comotion.initialise import lengthscales, linear_rates
-from comotion.initialise.rates import observed_paths
+from comotion.initialise.rates import MOST_TOGETHER, given_paths, heard_by, observed_paths
 from comotion.initialise.regression import laws_of, some_paths
 from comotion.simulate import bouncing_balls
 from comotion.systems import system
@@ -152,3 +153,24 @@ def test_marginal_posteriors_have_the_variances_of_all_unknowns_together(problem
     ):
         found = [jnp.diagonal(f.covariance.dense(), axis1=1, axis2=2).ravel() for f in functions]
         np.testing.assert_allclose(np.concatenate(found), variances, rtol=1e-5)
+
+
+def test_of_a_crowd_those_around_one_are_looked_at_and_hear_their_nearest():
+    """Beside the distances themselves."""
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(6, 30, 4))
+    paths = given_paths(jnp.asarray(states, FAST), jnp.zeros((6, 30, 2), FAST))
+    few = heard_by(NearestGraph(3), paths, 2, key=jax.random.key(0))
+    assert few.known.shape == (6, MOST_TOGETHER)
+    for places, heard in zip(np.asarray(few.actors.state)[..., :2], few.neighbours, strict=True):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+        np.fill_diagonal(apart, np.inf)
+        nearest = np.argsort(apart, axis=1)[:, :3]
+        expected = np.zeros_like(apart, dtype=bool)
+        np.put_along_axis(expected, nearest, True, axis=1)
+        np.testing.assert_array_equal(heard, expected)
+
+
+def test_whoever_everyone_hears_stays_as_it_is():
+    paths = given_paths(jnp.zeros((2, 3, 4), FAST), jnp.zeros((2, 3, 2), FAST))
+    assert heard_by(GivenGraph(), paths, 2, key=jax.random.key(0)) is paths

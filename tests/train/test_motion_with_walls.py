@@ -40,7 +40,8 @@ def data():
 def fitted(data):
     short = Recipe("now", (Stage(12, 20, 2e-2, "cosine", "score"),), windows=8, draws=4)
     train, valid = data.split(0.8, 0.2, by="time")
-    return fit(train, valid=valid, system="motion", contacts="auto", recipe=short, progress=False)
+    parts = {"contacts": "auto", "alone": "wall"}
+    return fit(train, valid=valid, system="motion", recipe=short, progress=False, **parts)
 
 
 def test_the_wall_is_found_beside_noise(fitted):

@@ -15,7 +15,8 @@ from comotion.contacts import Bounce, Contacts, Planes, Scatter, Spheres
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.distance import DistancePair
 from comotion.coordinates.layout import Layout
-from comotion.coordinates.pair import RANGE, BodyPair, NoPair, RadialPair, StackedPair
+from comotion.coordinates.pair import BodyPair, NoPair, RadialPair, StackedPair
+from comotion.coordinates.wall import WallAlone
 from comotion.dynamics.accumulate import NonlinearRule, SumRule, WeightedRule
 from comotion.dynamics.graph import EmptyGraph, GivenGraph, NearestGraph
 from comotion.dynamics.interacting import InteractingField
@@ -158,6 +159,15 @@ def _(coordinates: RawAlone | AxisAlone | MirrorAlone | SpeedAlone) -> Descripti
 
 
 @describe.register
+def _(coordinates: WallAlone) -> Description:
+    contacts = coordinates.contacts
+    walls = None
+    if contacts is not None:
+        walls = {name: describe(getattr(contacts, name)) for name in ("planes", "spheres")}
+    return {"kind": "wall", "vectors": coordinates.vectors, "contacts": walls}
+
+
+@describe.register
 def _(coordinates: NoAlone | NoPair) -> Description:
     layout = coordinates.layout
     return {"kind": "none", "rates": coordinates.vectors * layout.spatial + layout.extra}
@@ -165,7 +175,8 @@ def _(coordinates: NoAlone | NoPair) -> Description:
 
 @describe.register
 def _(coordinates: BodyPair) -> Description:
-    return {"kind": "body", "vectors": coordinates.vectors, "range": RANGE}
+    reach = np.exp(np.asarray(coordinates.log_range))
+    return {"kind": "body", "vectors": coordinates.vectors, "range": reach}
 
 
 @describe.register

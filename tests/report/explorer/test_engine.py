@@ -165,7 +165,7 @@ MOVING = {
     "by itself": {},
     "in three dimensions": {"spatial": 3},
     "by a law of speed and of others": {"alone": "speed", "pair": "body"},
-    "in an arena": {"pair": "body", "contacts": "hard"},
+    "in an arena": {"pair": "body", "alone": "wall", "contacts": "hard"},
 }
 
 

@@ -1,6 +1,7 @@
 /** What f_s sees, and what its outputs mean: `comotion/coordinates` once more. */
 
 import { makeFunction, makeRows } from "./functions.js";
+import { makeWalls, nearestWall } from "./walls.js";
 
 /**
  * @typedef {object} Layout where position, velocity and the rest stand in a state
@@ -26,6 +27,9 @@ import { makeFunction, makeRows } from "./functions.js";
  */
 
 const AT_REST = 0.05;
+/** Walls farther away than that are all alike. */
+const FAR = 1;
+const STRAIGHT_AHEAD = 0.02;
 
 /**
  * @param {any} spec
@@ -37,6 +41,7 @@ export function makeAlone(spec, layout, draw) {
   if (spec.kind === "raw") return rawAlone(spec, layout, draw);
   if (spec.kind === "none") return { rates: spec.rates, ask: (_actors, count, out) => void out.fill(0, 0, count * spec.rates) };
   if (spec.kind === "speed") return speedAlone(spec, layout, draw);
+  if (spec.kind === "wall") return wallAlone(spec, layout, draw);
   if (spec.kind === "axis" || spec.kind === "mirror") return axisAlone(spec, layout, draw);
   throw new Error(`This page knows no coordinates of kind ${spec.kind}.`);
 }
@@ -133,6 +138,63 @@ function speedAlone(spec, layout, draw) {
       }
     },
   };
+}
+
+/**
+ * Acceleration along the heading and a turn to the left, by the speed and by where the nearest wall is.
+ * @param {any} spec @param {Layout} layout @param {number} draw @returns {Alone}
+ */
+function wallAlone(spec, layout, draw) {
+  const f = makeFunction(spec.function, draw);
+  const { spatial, state, properties, controls } = layout;
+  const rows = makeRows(f);
+  const [ahead, aside, normal] = Array.from({ length: 3 }, () => new Float64Array(spatial));
+  const walls = spec.contacts ? makeWalls(spec.contacts, spatial, draw) : [];
+
+  /** Fills `ahead`, `normal` and `aside`, which is to the left in the plane, towards the wall in space. @param {Actors} actors @param {number} a */
+  function turn(actors, a) {
+    const speed = heading(actors, a, layout, ahead);
+    const distance = nearestWall(walls, actors.states, a * state, normal);
+    const along = dot(normal, ahead);
+    if (spatial === 2) aside.set([-ahead[1], ahead[0]]);
+    else {
+      let squared = STRAIGHT_AHEAD ** 2;
+      for (let d = 0; d < spatial; d++) {
+        aside[d] = normal[d] - along * ahead[d];
+        squared += aside[d] ** 2;
+      }
+      for (let d = 0; d < spatial; d++) aside[d] /= Math.sqrt(squared);
+    }
+    return { speed, along, distance: Math.min(Math.max(distance, 0), FAR) };
+  }
+
+  return {
+    rates: spec.vectors * spatial,
+    ask(actors, count, out) {
+      rows.reach(count);
+      for (let a = 0, at = 0; a < count; a++, at += f.inSize) {
+        const { speed, along, distance } = turn(actors, a);
+        const near = 1 - distance / FAR;
+        rows.x.set([speed, distance, near * along, near * dot(normal, aside)], at);
+        copy(actors.properties, a * properties, properties, rows.x, at + 4);
+        copy(actors.controls, a * controls, controls, rows.x, at + 4 + properties);
+      }
+      f.evaluate(rows.x, rows.y, count);
+      for (let a = 0; a < count; a++) {
+        const { speed } = turn(actors, a);
+        for (let v = 0; v < spec.vectors; v++) {
+          const along = rows.y[a * f.outSize + v];
+          const left = speed * rows.y[a * f.outSize + spec.vectors + v];
+          for (let d = 0; d < spatial; d++) out[(a * spec.vectors + v) * spatial + d] = along * ahead[d] + left * aside[d];
+        }
+      }
+    },
+  };
+}
+
+/** @param {Float64Array} a @param {Float64Array} b */
+function dot(a, b) {
+  return a.reduce((sum, value, d) => sum + value * b[d], 0);
 }
 
 /**

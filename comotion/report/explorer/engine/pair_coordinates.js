@@ -2,6 +2,7 @@
 
 import { copy, heading } from "./coordinates.js";
 import { makeFunction, makeRows } from "./functions.js";
+import { ofDraw } from "./unpack.js";
 
 /**
  * @typedef {import("./coordinates.js").Actors} Actors
@@ -190,6 +191,7 @@ function bodyPair(spec, layout, draw) {
   const rows = makeRows(f);
   const ahead = new Float64Array(spatial);
   const aside = new Float64Array(spatial);
+  const range = ofDraw(spec.range, draw)[0];
 
   /** Fills the local frame; gives how much is left of the law so far away. @param {Actors} actors @param {number} a @param {number} b */
   function turn(actors, a, b) {
@@ -208,7 +210,7 @@ function bodyPair(spec, layout, draw) {
       size += aside[d] * aside[d];
     }
     for (let d = 0; d < spatial; d++) aside[d] /= Math.sqrt(size);
-    return Math.exp(-distance / spec.range ** 2);
+    return Math.exp(-distance / range ** 2);
   }
 
   /** Fills a row. @param {Actors} actors @param {number} a @param {number} b @param {number} at */

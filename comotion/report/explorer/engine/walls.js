@@ -4,6 +4,8 @@ import { ofDraw } from "./unpack.js";
 
 /** How deep inside a wall of finite length an object is still held by it, by that length. */
 const THICKNESS = 0.02;
+/** How far the nearest wall is where there is none. */
+export const NO_WALL = 1e3;
 
 /**
  * @typedef {object} Wall all by the states of all objects, where one object's begins, and its extent
@@ -27,6 +29,22 @@ export function makeWalls(spec, spatial, draw) {
   );
   const round = Array.from({ length: radii.length }, (_, w) => sphere(row(centres, w), radii[w], sides[w]));
   return [...flat, ...round];
+}
+
+/**
+ * How far the nearest wall is, and into `out` the direction out of the scene there.
+ * @param {Wall[]} walls @param {Float64Array} s @param {number} at @param {Float64Array} out
+ */
+export function nearestWall(walls, s, at, out) {
+  let depth = -NO_WALL;
+  /** @type {Wall | null} */ let nearest = null;
+  for (const wall of walls) {
+    const here = wall.depth(s, at, 0);
+    if (here > depth) [depth, nearest] = [here, wall];
+  }
+  if (nearest) nearest.normal(s, at, out);
+  else out.fill(0);
+  return -depth;
 }
 
 /** @param {Float64Array} anchor @param {Float64Array} normal @param {Float64Array | null} span @returns {Wall} */
