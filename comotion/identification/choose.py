@@ -99,7 +99,7 @@ def identify(
                 continue
             try:
                 tried.append(run.trial(structure, best.evaluation))
-            except BadInput as error:  # a structure that cannot be had is no reason to stop
+            except (BadInput, ArithmeticError) as error:  # it cannot be had, or training diverged
                 skipped[structure.name] = str(error)
             except KeyboardInterrupt:  # what was found before is an answer, too
                 stopped = True

@@ -11,6 +11,8 @@ from jaxtyping import Array, Float, PyTree
 
 States = Float[Array, "A D"]
 Time = Float[Array, ""]
+STEEPEST = 10.0
+"""Of a mean score, by the state of one object at one time."""
 
 
 class Interval(eqx.Module):
@@ -64,6 +66,25 @@ class OnceAnInterval(AbstractIntegrator):
 
     def step(self, length: float) -> float:
         return self.inner.step(length)
+
+
+@jax.custom_vjp
+def with_sane_slopes(states: States) -> States:
+    """The same states; backwards, a slope that has exploded is dropped.
+
+    Of thousands of noisy paths a few run through stretches where every step multiplies what came
+    before. Their slopes overflow on the way back and would spoil those of all others, while they
+    say nothing: a mean score has slopes far below one.
+    """
+    return states
+
+
+def _dropped(_: None, slopes: States) -> tuple[States]:
+    sane = jnp.sum(slopes**2, axis=-1, keepdims=True) < STEEPEST**2  # neither if it is no number
+    return (jnp.where(sane, slopes, 0.0),)
+
+
+with_sane_slopes.defvjp(lambda states: (states, None), _dropped)
 
 
 def trajectory(

@@ -18,7 +18,14 @@ from jaxtyping import Array, Float, PyTree
 
 from comotion._types import FAST
 from comotion.coordinates.layout import Layout
-from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
+from comotion.integrate.base import (
+    AbstractIntegrator,
+    Interval,
+    Rates,
+    States,
+    Time,
+    with_sane_slopes,
+)
 
 SOFT = 0.05
 """Of the typical speed: below it a heading means little."""
@@ -90,6 +97,7 @@ def noisy_trajectory(
 
     def step(now: tuple[States, PyTree], ahead: tuple[Interval, Array]) -> tuple:
         interval, normals = ahead
+        now = (with_sane_slopes(now[0]), now[1])
         states, memory, missed = process_noise.advance(integrator, rates, *now, interval, normals)
         return (states, memory), (states, missed)
 

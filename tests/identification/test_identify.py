@@ -21,6 +21,7 @@ from comotion.identification.structures import (
     rounds,
 )
 from comotion.train.interruptible import is_work_left_behind
+from comotion.train.loop import TrainingDivergedError
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,18 @@ def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch
     assert repr(cm.load(tmp_path / "run")) == repr(model)
     while is_work_left_behind():
         time.sleep(0.1)
+
+
+def test_a_structure_whose_training_diverges_is_no_reason_to_stop(found, monkeypatch):
+    def trial(run, structure, before):
+        if before is None:
+            return found.trials[0]
+        raise TrainingDivergedError("no gradient was finite")
+
+    monkeypatch.setattr(choose._Run, "trial", trial)
+    again = cm.identify(cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0))
+    assert again.chosen is found.trials[0]
+    assert again.skipped["f_s of speed"] == "no gradient was finite"
 
 
 def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):

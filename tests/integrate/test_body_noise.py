@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from comotion._types import FAST
-from comotion.integrate import FixedSteps
+from comotion.integrate import FixedSteps, process_noise
 from comotion.integrate.process_noise import BodyNoise, Habits, integrated_ou, noisy_trajectory
 
 
@@ -123,3 +123,26 @@ def test_without_noise_a_turn_goes_on_and_a_speed_returns_to_the_preferred_one()
     np.testing.assert_allclose(np.diff(angle), 0.25, rtol=0.03)
     slow = np.asarray(follow(quiet, 0.2 * states, np.zeros((40, 1, 8)), np.arange(40.0)))
     np.testing.assert_allclose(np.linalg.norm(slow[-1, 0, 2:]), 1.0, rtol=0.02)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_path_whose_slopes_explode_does_not_spoil_what_all_share(guarded, monkeypatch):
+    """One object is pushed away from the middle, ever faster; the wind blows for both."""
+    if not guarded:
+        monkeypatch.setattr(process_noise, "with_sane_slopes", lambda states: states)
+    times, noise = jnp.asarray(np.arange(200.0), FAST), body_noise(most=1.0)
+    states = jnp.asarray([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], FAST)
+    normals, known = jnp.zeros((200, 2, noise.normals), FAST), (jnp.ones((199, 2), bool),)
+
+    def last_places(wind):
+        def law(states, time, interval):
+            away = jnp.asarray([[40.0, 0.0], [0.0, 0.0]], FAST) * states[:, :2]
+            return jnp.concatenate([states[:, 2:], away + wind], axis=1)
+
+        path, _ = noisy_trajectory(
+            noise, FixedSteps(), law, states, habits(2), times, known, normals
+        )
+        return 1e-3 * jnp.sum(path[-1, :, 0])
+
+    slope = float(jax.grad(last_places)(jnp.zeros((), FAST)))
+    assert np.isfinite(slope) == guarded
