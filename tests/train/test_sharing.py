@@ -26,7 +26,7 @@ parts |= dict(contacts="off")
 recipe = Recipe(name="tiny", stages=(Stage(3, 4, 1e-2),), windows=8, draws=2)
 mesh = step.mesh_for(recipe.windows)
 assert (1 if mesh is None else mesh.size) == {devices}
-model = fit(balls, recipe=recipe, out=sys.argv[1], **parts)
+model = fit(balls, recipe=recipe, seed=1, out=sys.argv[1], **parts)
 model.save(sys.argv[1] + f".{{jax.process_index()}}")
 """
 TOGETHER = 'jax.distributed.initialize("{address}", num_processes=2, process_id={number})'
