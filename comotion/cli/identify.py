@@ -13,9 +13,9 @@ from comotion.cli.reading import ReadingOptions
 class Options(ReadingOptions):
     """Say which laws the objects of a data file obey, if any.
 
-    Structures are fitted to all but the end of the data and judged by forecasts of that end,
-    beside constant velocity, a Kalman filter and climatology. A law is kept only if forecasts are
-    better with it beyond chance.
+    The log evidence of each kind of law is worked out first. What it favours is fitted to all but
+    the end of the data and judged by forecasts of that end, beside constant velocity, a Kalman
+    filter and climatology. A law is kept only if forecasts are better with it beyond chance.
 
     Examples:
       comotion identify robots.csv --fps 50

@@ -2,7 +2,7 @@
 
 from comotion.data import Trajectories
 from comotion.identification.choose import SEEN, STEPS, protocol_for
-from comotion.identification.structures import NULL, Structure, beside, rounds
+from comotion.identification.structures import NULL, Kind, Structure, beside, rounds
 from comotion.systems import DEFAULT, MOTION, system
 from comotion.train.cost import Cost, cost
 from comotion.train.fit import run_config
@@ -16,14 +16,16 @@ def search_cost(planned: FitPlan) -> tuple[Cost, int]:
     if planned.valid is None:  # nothing to choose by
         return cost(run_config(DEFAULT, "short", 0, {}), train), 0
     horizon = protocol_for(train, planned.valid, SEEN, None).horizon
-    tried = [NULL, *(s for each in rounds(objects, contacts=True, straight=True) for s in each)]
-    search = [_cost(structure, train, horizon, STEPS["quick"]) for structure in tried]
+    dearest = Kind("raw", "body" if objects > 1 else "none")
+    several = rounds(dearest, contacts=True, straight=True)
+    structures = [NULL, *(structure for each in several for structure in each)]
+    search = [_cost(structure, train, horizon, STEPS["quick"]) for structure in structures]
     final = max(
-        (_cost(structure, train, horizon, STEPS["best"]) for structure in tried),
+        (_cost(structure, train, horizon, STEPS["best"]) for structure in structures),
         key=lambda price: price.seconds,
     )
     seconds = sum(price.seconds for price in search) + final.seconds
-    return Cost(seconds, max(price.bytes for price in (*search, final))), len(tried)
+    return Cost(seconds, max(price.bytes for price in (*search, final))), len(structures)
 
 
 def named_costs(planned: FitPlan) -> dict[str, Cost]:

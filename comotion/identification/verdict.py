@@ -1,14 +1,21 @@
 """What was tried, how well each forecasts held-out frames, and what was chosen."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from comotion.identification.structures import Structure
+import numpy as np
+
+from comotion.data.units import with_unit
+from comotion.identification.evidence import EvidenceOfLaws
+from comotion.identification.structures import NULL, Kind, Structure
 from comotion.predict import FittedModel
-from comotion.scoring import Evaluation
+from comotion.scoring import Evaluation, LeadScores
 from comotion.scoring.resampling import ConfidenceInterval, paired_skill
 
 STRAIGHT_LINE = "constant velocity"
 STOPPED = "stopped by Ctrl-C"
+TIME_IS_OVER = "the time limit was reached"
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +25,21 @@ class Trial:
     structure: Structure
     model: FittedModel
     evaluation: Evaluation
-    gain: ConfidenceInterval | None
-    """1 − CRPS / CRPS of the best structure before it; none for the first"""
+    before: Evaluation | None
+    """of the best structure before it; none for the first"""
 
     @property
     def crps(self) -> float:
         return self.evaluation["crps"]
+
+    @cached_property
+    def gain(self) -> ConfidenceInterval | None:
+        """1 − CRPS / CRPS of the best structure before it, forecast at the same origins."""
+        if self.before is None:
+            return None
+        ours, theirs = (each.scores[each.name] for each in (self.evaluation, self.before))
+        blocks = self.evaluation.origins.blocks[self.evaluation.origins.origin]
+        return paired_skill(ours.cells["crps"], theirs.cells["crps"], blocks)
 
     @property
     def helps(self) -> bool:
@@ -34,15 +50,26 @@ class Trial:
     def sentence(self) -> str:
         if self.gain is None:
             return f"{self.structure.claim}: to be beaten"
-        verdict = "helps" if self.helps else "does not help beyond chance"
-        return f"{self.structure.claim}: {verdict}, CRPS {-self.gain.estimate:+.1%}"
+        if not self.helps:
+            return (
+                f"{self.structure.claim}: does not help beyond chance, "
+                f"CRPS {-self.gain.estimate:+.1%}"
+            )
+        return f"{self.structure.claim}: helps, CRPS {-self.gain.estimate:+.1%}{self._since}"
 
-
-def gain_over(evaluation: Evaluation, best: Evaluation) -> ConfidenceInterval:
-    """Of one structure over another, forecast at the same origins."""
-    ours, theirs = (each.scores[each.name] for each in (evaluation, best))
-    blocks = evaluation.origins.blocks[evaluation.origins.origin]
-    return paired_skill(ours.cells["crps"], theirs.cells["crps"], blocks)
+    @property
+    def _since(self) -> str:
+        """From which lead on its forecasts are better, if not from the first."""
+        assert self.before is not None
+        ours, theirs = (
+            each.scores[each.name].by_lead("crps") for each in (self.evaluation, self.before)
+        )
+        worse = np.flatnonzero(~(ours < theirs))
+        if worse.size == 0 or worse[-1] + 1 == len(ours):
+            return ""
+        origins = self.evaluation.origins
+        lead = f"{origins.lead[worse[-1] + 1]:.3g}"
+        return f" from {with_unit(lead, origins.windows.units.time)} on"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +80,8 @@ class Identification:
     chosen: Trial
     skipped: dict[str, str] = field(default_factory=dict)
     """structures that were not tried, and why"""
+    evidence: EvidenceOfLaws | None = None
+    """log evidence of each kind of law"""
 
     @property
     def model(self) -> FittedModel:
@@ -68,12 +97,10 @@ class Identification:
 
     def __str__(self) -> str:
         rows = [
-            ["", "CRPS short", "middle", "long", "all leads", ""],
-            *(self._row(name, scores, "") for name, scores in self._references()),
-            *(
-                self._row(trial.structure.name, self._own(trial), trial.sentence)
-                for trial in self.trials
-            ),
+            ["", "log evidence", "CRPS short", "middle", "long", "all leads", ""],
+            *self._references(),
+            *(self._row(trial.structure.name, trial) for trial in self.trials),
+            *self._only_weighed(),
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -99,16 +126,50 @@ class Identification:
             f"95 % interval {-skill.high:+.1%} to {-skill.low:+.1%}."
         )
 
-    def _references(self):
+    def _references(self) -> Iterator[list[str]]:
+        """Forecasts without a law, and likelihoods of other motion without one."""
+        nulls = {} if self.evidence is None else dict(self.evidence.nulls)
         first = self.trials[0].evaluation
-        return [(name, first.scores[name]) for name in first.references]
+        for name in first.references:
+            nats = nulls.pop(FILTER_OF.get(name, ""), None)
+            yield [name, _nats(nats), *_crps(first.scores[name]), ""]
+        for name, nats in nulls.items():
+            yield [f"{name}, filtered", _nats(nats), *BLANK, "motion without a law"]
 
-    @staticmethod
-    def _own(trial: Trial):
-        return trial.evaluation.scores[trial.evaluation.name]
+    def _row(self, name: str, trial: Trial) -> list[str]:
+        nats = None
+        if self.evidence is not None and trial.structure is not NULL:
+            nats = self.evidence.nats(trial.structure.kind)
+        scores = trial.evaluation.scores[trial.evaluation.name]
+        return [name, _nats(nats), *_crps(scores), trial.sentence]
 
-    @staticmethod
-    def _row(name: str, scores, sentence: str) -> list[str]:
-        leads = scores.by_lead("crps")
-        picked = [leads[0], leads[len(leads) // 2], leads[-1], scores.mean("crps")]
-        return [name, *(f"{value:.4g}" for value in picked), sentence]
+    def _only_weighed(self) -> Iterator[list[str]]:
+        """Laws that were not worth a try, the likeliest first."""
+        if self.evidence is None:
+            return
+        tried = {trial.structure.kind for trial in self.trials}
+        best = self.evidence.laws.get(self.evidence.favourite, 0.0)
+        for kind, nats in sorted(self.evidence.laws.items(), key=lambda item: -item[1]):
+            if kind not in tried:
+                yield [str(kind), _nats(nats), *BLANK, self._why_not(kind, nats, best)]
+
+    def _why_not(self, kind: Kind, nats: float, best: float) -> str:
+        assert self.evidence is not None
+        favourite = str(self.evidence.favourite) or "no law"
+        if kind == self.evidence.favourite:
+            return "not tried"
+        return f"not tried: {nats - best:+.0f} nats beside {favourite}"
+
+
+BLANK = ["", "", "", ""]
+FILTER_OF = {"Kalman filter": "lasting acceleration"}
+
+
+def _nats(value: float | None) -> str:
+    return "" if value is None else f"{value:+.0f}"
+
+
+def _crps(scores: LeadScores) -> list[str]:
+    leads = scores.by_lead("crps")
+    picked = [leads[0], leads[len(leads) // 2], leads[-1], scores.mean("crps")]
+    return [f"{value:.4g}" for value in picked]

@@ -7,7 +7,7 @@
 from comotion.scoring.at_origins import REFERENCES, evaluate, evaluate_at, forecast_at
 from comotion.scoring.distributions import AbstractPredictive, GaussianPaths, SampledPaths
 from comotion.scoring.evaluation import Evaluation
-from comotion.scoring.kalman import DampedVelocity, OUAcceleration, WhiteAcceleration
+from comotion.scoring.kalman import DampedVelocity, OUAcceleration, Wandering, WhiteAcceleration
 from comotion.scoring.lead_scores import MEASURES, LeadScores, score_at
 from comotion.scoring.references import (
     AbstractReference,
@@ -37,6 +37,7 @@ __all__ = [
     "Origins",
     "Protocol",
     "SampledPaths",
+    "Wandering",
     "WhiteAcceleration",
     "evaluate",
     "evaluate_at",

@@ -32,12 +32,14 @@ START_NOISE = 0.05  # of a median step: tracks are smooth, so noise is far small
 START_PUSH = 0.1
 START_RATES = (0.05, 0.5)  # per frame
 SLOWEST, FASTEST = 1e-4, 4.0
+LEARNED = np.nan
+UNDAMPED = 1e-7  # so slow that no recording is long enough to see it
 SMALLEST_NOISE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class AbstractKalman(AbstractReference):
-    """A filter; a subclass says what white noise drives and whether velocities decay."""
+    """A filter; a subclass says what white noise drives and how fast velocities decay."""
 
     parameters: Parameters
     units: TrackUnits
@@ -45,7 +47,8 @@ class AbstractKalman(AbstractReference):
     log_likelihood: float  # per measurement, in the data's units
 
     driven: ClassVar[Driven]
-    damped: ClassVar[bool]
+    damping: ClassVar[float]
+    """per frame, or `LEARNED`"""
 
     @classmethod
     def fit(cls, data: Trajectories, protocol: Protocol) -> "AbstractKalman":
@@ -53,7 +56,7 @@ class AbstractKalman(AbstractReference):
         tracks = pieces(data, units)
         speed = rms_speed(tracks)
         rates = START_RATES if cls.driven == "acceleration" else START_RATES[:1]
-        found = [_maximise(tracks, speed, rate, cls.driven, cls.damped) for rate in rates]
+        found = [_maximise(tracks, speed, rate, cls.driven, cls.damping) for rate in rates]
         parameters, likelihood = max(found, key=lambda one: one[1])
         return cls(parameters, units, speed, likelihood - np.log(units.length))
 
@@ -76,60 +79,67 @@ class OUAcceleration(AbstractKalman):
     """Accelerations persist for a while, velocities decay: most things that move by themselves."""
 
     driven = "acceleration"
-    damped = True
+    damping = LEARNED
 
 
 class DampedVelocity(AbstractKalman):
     """Velocities are pushed and forgotten: what comes to rest, or jitters about."""
 
     driven = "velocity"
-    damped = True
+    damping = LEARNED
 
 
 class WhiteAcceleration(AbstractKalman):
     """Velocities change by independent pushes only: constant velocity with learned noise."""
 
     driven = "velocity"
-    damped = False
+    damping = UNDAMPED
+
+
+class Wandering(AbstractKalman):
+    """Places change by independent pushes: nothing goes on by itself."""
+
+    driven = "velocity"
+    damping = FASTEST
 
 
 def _maximise(
-    tracks: KalmanTracks, speed: float, rate: float, driven: Driven, damped: bool
+    tracks: KalmanTracks, speed: float, rate: float, driven: Driven, damping: float
 ) -> tuple[Parameters, float]:
     """SciPy searches: a search inside the program has many filters in it to be compiled."""
     m = tracks.values.shape[1]
     start = [*np.log([START_NOISE] * m), np.log(START_PUSH), _to_free(0.01), _to_free(rate)]
 
     def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = _loss(jnp.asarray(free), tracks, jnp.asarray(speed), driven, damped)
+        value, slope = _loss(jnp.asarray(free), tracks, jnp.asarray(speed), driven, damping)
         return float(value), np.asarray(slope)
 
     found = minimize(loss, start, jac=True, method="BFGS", options={"maxiter": 60, "gtol": 1e-4})
-    return _parameters(jnp.asarray(found.x), damped), -float(found.fun)
+    return _parameters(jnp.asarray(found.x), damping), -float(found.fun)
 
 
-@partial(jax.jit, static_argnames=("driven", "damped"))
+@partial(jax.jit, static_argnames="driven")
 def _loss(
     free: Float[Array, " k"],
     tracks: KalmanTracks,
     speed: Float[Array, ""],
     driven: Driven,
-    damped: bool,
+    damping: Float[Array, ""] | float,
 ) -> tuple[Float[Array, ""], Float[Array, " k"]]:
     """Per measurement, and its gradient."""
 
     def loss(free: Float[Array, " k"]) -> Float[Array, ""]:
-        return -run_filter(_parameters(free, damped), tracks, speed, driven)[2]
+        return -run_filter(_parameters(free, damping), tracks, speed, driven)[2]
 
     return jax.value_and_grad(loss)(free)
 
 
-def _parameters(free: Float[Array, " k"], damped: bool) -> Parameters:
+def _parameters(free: Float[Array, " k"], given: Float[Array, ""] | float) -> Parameters:
     """From free numbers: noise above a floor, rates within what frames can show."""
     noise = SMALLEST_NOISE + jnp.exp(free[:-3])
     share = jax.nn.sigmoid(free[-2:])
     damping, forgetting = jnp.exp(np.log(SLOWEST) + share * np.log(FASTEST / SLOWEST))
-    damping = damping if damped else jnp.full_like(damping, SLOWEST)
+    damping = jnp.where(jnp.isnan(given), damping, given)
     return Parameters(noise, jnp.exp(free[-3]), damping, forgetting)
 
 

@@ -63,7 +63,7 @@ def pieces(data: Trajectories, units: TrackUnits) -> KalmanTracks:
     values = np.where(inside[..., None], data.values[p, frames, a], np.nan)
     times = np.where(inside, data.times[p, frames], np.nan)
     axes = data.spatial or len(data.features)
-    return _tracks(values, times, axes, data.velocities_observed, units)
+    return tracks_of_rows(values, times, axes, data.velocities_observed, units)
 
 
 def at_origins(
@@ -75,7 +75,7 @@ def at_origins(
     values = np.concatenate([origins.past, hidden], axis=1)
     values[..., :d] -= start[:, None]
     times = np.concatenate([origins.past_times, origins.leads], axis=1)
-    return _tracks(values, times, d, origins.windows.velocities_observed, units)
+    return tracks_of_rows(values, times, d, origins.windows.velocities_observed, units)
 
 
 def rows(cells: Float[Array, "F n"], shape: tuple[int, ...]) -> Float[np.ndarray, "R H d"]:
@@ -95,13 +95,14 @@ def _cuts(data: Trajectories, size: int) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def _tracks(
+def tracks_of_rows(
     values: Float[np.ndarray, "R F O"],
     times: Float[np.ndarray, "R F"],
     axes: int,
     velocities: bool,
     units: TrackUnits,
 ) -> KalmanTracks:
+    """Of one object each, in the data's units; NaN where nothing is measured."""
     measured = [values[..., :axes] / units.length]
     if velocities:
         measured.append(values[..., axes : 2 * axes] * units.time / units.length)

@@ -10,14 +10,16 @@ import pytest
 import comotion as cm
 from comotion.identification import choose
 from comotion.identification.structures import (
-    ALONE,
     BILLIARD,
     CONTACTS,
-    NEAR_WALLS,
     NEAREST,
+    NEAR_WALLS,
     NULL,
-    PAIR,
+    Kind,
     beside,
+    of_alone,
+    of_first_order,
+    of_pairs,
     rounds,
 )
 from comotion.train.interruptible import is_work_left_behind
@@ -43,10 +45,10 @@ def found():
 def test_without_time_the_null_is_the_answer_and_what_was_not_tried_is_said(found):
     assert found.chosen.structure is NULL
     text = str(found)
-    for name in ("climatology", "constant velocity", "Kalman filter", "no law"):
+    for name in ("climatology", "constant velocity", "Kalman filter", "constant turn", "no law"):
         assert f"\n{name}" in text
     assert "not tried: contacts (" in text
-    assert "not tried: f_s of place (the time limit was reached)" in text
+    assert "not tried: laws (the time limit was reached)" in text
     assert found.conclusion in text
 
 
@@ -65,26 +67,35 @@ def test_the_model_that_was_chosen_forecasts(found):
     assert np.isfinite(forecast.observation.values).all()
 
 
-def test_a_law_stands_beside_what_was_found_before():
-    both = beside(beside(NULL, ALONE[1], 3), PAIR[1], 3)
+def test_f_b_stands_beside_the_f_s_that_was_found_before():
+    both = beside(beside(NULL, of_alone("raw"), 3), of_pairs("body"), 3)
     assert dict(both.parts) == {"alone": "raw", "pair": "body"}
-    assert both.name == "f_s of place, f_b as seen"
+    assert both.name == "f_s of place, f_b as seen" == str(both.kind)
 
 
 def test_in_a_crowd_an_object_hears_the_nearest():
-    assert beside(NULL, PAIR[0], 50).parts["nearest"] == NEAREST
-    assert "nearest" not in beside(NULL, ALONE[0], 50).parts
+    assert beside(NULL, of_pairs("radial"), 50).parts["nearest"] == NEAREST
+    assert "nearest" not in beside(NULL, of_alone("speed"), 50).parts
 
 
-def test_one_object_interacts_with_nobody():
-    assert list(rounds(1, contacts=False, straight=False)) == [ALONE]
-    assert list(rounds(2, contacts=False, straight=False)) == [ALONE, PAIR]
+def test_a_law_of_first_order_stands_by_itself():
+    kind = Kind("none", "distance", 1)
+    structure = beside(beside(NULL, CONTACTS, 3), of_first_order(kind), 3)
+    assert structure.kind == kind
+    assert structure.name == "f_b of distance, first order"
 
 
-def test_contacts_are_tried_first_where_they_were_found():
-    alone = (*ALONE, NEAR_WALLS)
-    assert list(rounds(1, contacts=True, straight=False)) == [(CONTACTS,), alone]
-    assert list(rounds(1, contacts=True, straight=True)) == [(BILLIARD,), (CONTACTS,), alone]
+def test_what_the_evidence_favours_is_tried_f_s_first():
+    favoured = [("f_s of speed",), ("f_b of distance",)]
+    found = rounds(Kind("speed", "distance"), contacts=False, straight=False)
+    assert [tuple(each.name for each in names) for names in found] == favoured
+    assert list(rounds(Kind(), contacts=False, straight=False)) == []
+
+
+def test_contacts_are_tried_first_where_they_were_found_and_then_every_f_s():
+    alone = (of_alone("speed"), of_alone("raw"), NEAR_WALLS)
+    assert list(rounds(Kind(), contacts=True, straight=False)) == [(CONTACTS,), alone]
+    assert list(rounds(Kind(), contacts=True, straight=True))[:2] == [(BILLIARD,), (CONTACTS,)]
 
 
 def test_noise_of_its_own_replaces_what_has_none():
@@ -125,7 +136,7 @@ def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch
 
     monkeypatch.setattr(choose, "fit", deaf_later)
     monkeypatch.setitem(choose.STEPS, "quick", 2)
-    data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
+    data = cm.simulate.agents("swarm", sequences=6, objects=3, frames=40, velocities=False, seed=0)
     hearing = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         model = cm.fit(data, out=tmp_path / "run")
@@ -133,7 +144,7 @@ def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch
         signal.signal(signal.SIGINT, hearing)
     assert time.monotonic() - pressed[1] < 5.5
     told = capsys.readouterr()
-    assert "not tried: f_s of speed (stopped by Ctrl-C)" in told.out
+    assert "not tried: f_s of place (stopped by Ctrl-C)" in told.out
     assert "trying: no law" in told.err
     assert repr(cm.load(tmp_path / "run")) == repr(model)
     while is_work_left_behind():
