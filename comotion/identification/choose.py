@@ -136,7 +136,9 @@ class _Search:
         straight = law is not None and law.only
         for structures in rounds(favourite, contacts=law is not None, straight=straight):
             objects = self.train.values.shape[2]
-            tried = [self._unless(beside(best.structure, each, objects), best) for each in structures]
+            tried = [
+                self._unless(beside(best.structure, each, objects), best) for each in structures
+            ]
             found = [trial for trial in tried if trial is not None]
             trials += found
             better = [trial for trial in found if trial.helps]

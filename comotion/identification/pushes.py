@@ -6,14 +6,14 @@ in every frame.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from comotion._types import EXACT
+from comotion._types import FAST
 from comotion.coordinates import (
     ALONE,
     PAIR,
@@ -129,13 +129,14 @@ def _columns(
     coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
     *states: Float[np.ndarray, "n D"],
 ) -> Float[np.ndarray, "n d c"]:
-    inputs, meaning = map(np.asarray, _seen(coordinates, tuple(map(jnp.asarray, states))))
+    seen = _seen(coordinates, tuple(jnp.asarray(part, FAST) for part in states))
+    inputs, meaning = (np.asarray(part, np.float64) for part in seen)
     basis = _basis(inputs)
     columns = meaning[..., None] * basis[:, None, None]  # (n, d, Q, c)
     return columns.reshape(*columns.shape[:2], -1)
 
 
-@partial(jax.jit, static_argnums=0)
+@eqx.filter_jit
 def _seen(
     coordinates: AbstractAloneCoordinates | AbstractPairCoordinates,
     states: tuple[Float[Array, "n D"], ...],
@@ -143,9 +144,9 @@ def _seen(
     """What the function sees, and the rates that a one in each of its outputs means."""
 
     def one(*states: Float[Array, " D"]) -> tuple[Array, Array]:
-        nothing = jnp.zeros(0, EXACT)
+        nothing = jnp.zeros(0, FAST)
         actors = [Actor(state, nothing, nothing) for state in states]
-        ones = jnp.eye(coordinates.out_size, dtype=EXACT)
+        ones = jnp.eye(coordinates.out_size, dtype=FAST)
         meaning = jax.vmap(lambda outputs: coordinates.rates(outputs, *actors), out_axes=1)(ones)
         return coordinates.inputs(*actors), meaning
 

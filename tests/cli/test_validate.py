@@ -24,7 +24,7 @@ def test_prints_the_description_for_people_and_for_programs(tmp_path, capsys):
     assert json.loads(json.dumps(expected.to_dict())).items() <= told.items()
     assert told["plan"] == ["held out: the last 2 of 10 sequences"]
     assert told["fit"]["seconds"] > 0
-    assert told["structures"] == 5
+    assert told["structures"] == 7
     assert err == ""
 
 
@@ -40,7 +40,7 @@ def test_says_what_a_fit_would_do_with_a_crowd(tmp_path, capsys):
         "a fit       held out: the last 20% of the frames, from 41.2 on",
         "a fit       objects come and go: cut into",
         "a fit takes about",
-        "at most, as 5 structures are tried first; --time-limit SECONDS",
+        "at most, as 7 structures are tried first; --time-limit SECONDS",
         "ends the search early, and without it: --system motion a minute, --system comotion",
     ):
         assert part in out
@@ -98,8 +98,8 @@ def test_what_a_fit_costs_follows_what_it_does():
     for part in ({"alone": "raw"}, {"pair": "radial"}):
         assert cost(run_config("motion", "now", 0, part), data).seconds > bare
     price, tried = search_cost(plan(data, system="motion"))
-    assert tried == 5
-    assert price.seconds > 5 * bare / 2  # a third of the steps each, then all for the best
+    assert tried == 7
+    assert price.seconds > 7 * bare / 2  # a third of the steps each, then all for the best
 
 
 def test_a_unit_that_is_said_is_told(tmp_path, capsys):

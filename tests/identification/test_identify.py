@@ -12,8 +12,8 @@ from comotion.identification import choose
 from comotion.identification.structures import (
     BILLIARD,
     CONTACTS,
-    NEAREST,
     NEAR_WALLS,
+    NEAREST,
     NULL,
     Kind,
     beside,
