@@ -18,6 +18,7 @@ Rows = list[dict[str, Any]]
 def main() -> None:
     for part, name in (("test", "contacts"), ("valid", "contacts on validation sequences")):
         rows.write_between(PAGE, name, table(part))
+    rows.write_between(PAGE, "charges", charges())
     rows.write_between(PAGE, "geometry", geometry())
 
 
@@ -34,6 +35,27 @@ def table(part: str) -> list[str]:
     missed = [case for case, laws in whole.items() if _skill_lost(laws) > WITHIN]
     said = "; ".join(f"{scene} (law from {learned})" for scene, learned in missed)
     return [*lines, "", f"More than {WITHIN} of skill below the truth: {said or 'none'}."]
+
+
+def charges() -> list[str]:
+    """Beside a straight line on from the first true state, which has no band."""
+    heads = ("their signs", "part", "seeds", "MSE of draws", "MSE of mean", "ELL", "skill", "band")
+    lines = [f"| {' | '.join((*heads, 'signs right', 'seconds'))} |", "|---" * 10 + "|"]
+    cases: dict[tuple, Rows] = defaultdict(list)
+    for row in rows.read("contacts"):
+        if "charges" in row["scene"]:
+            cases[row["scene"].split(", ")[1], row["part"], row["law"]].append(row)
+    for (signs, part, law), found in cases.items():
+        name = signs if law == "learned" else f"({law} line)"
+        cells = [name, part, str(len(found))]
+        cells += [f"{mean(row[n] for row in found):.{3 if n == 'skill' else 1}f}" for n in NAMES]
+        cells += [_held(found)] if law == "learned" else ["-"]
+        right = [row["signs_right"] for row in found if "signs_right" in row]
+        cells.append(f"{mean(right):.0%}" if right else "-")
+        seconds = [row["fit_seconds"] + row["forecast_seconds"] for row in found if "is" in row]
+        cells.append(f"{mean(seconds):.0f}" if seconds else "-")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def geometry() -> list[str]:

@@ -33,7 +33,8 @@ class SystemConfig(Checked):
     each other; galilean, only differences; radial, distance and approach, the same in every
     direction; central, the same along the line between them alone; distance, a push along that line
     by distance alone, which kinds may feel differently; log-distance, the same for forces that are
-    steep nearby and reach far; aligning, the same, growing with the gap, and one that evens out
+    steep nearby and reach far; multiplying, a push without bound nearby, and one more that the
+    properties of both multiply; aligning, by distance, growing with the gap, and one that evens out
     velocities; body, where the other is as seen by the one that moves; none, they do not care"""
     order: Literal[1, 2] = 1
     """2: the rate of position is velocity, only accelerations are learned"""
@@ -49,8 +50,9 @@ class SystemConfig(Checked):
     """static properties: left out, given with the data, or inferred from the first frames"""
     property_count: Annotated[int, Limits(1)] = 1
     """how many properties to infer"""
-    property_encoder: Literal["small", "large"] = "small"
-    """size of the network that infers properties"""
+    property_encoder: Literal["small", "large", "signs"] = "small"
+    """size of the network that infers properties; signs, for a property that is -1 or 1, by what a
+    law that multiplies it explains"""
     property_reading: Annotated[str, RowOf("READINGS")] = "features"
     """what the property encoder is told about a pair: features and their differences, or motion
     and rates as seen from the line between the two"""
@@ -97,6 +99,10 @@ class SystemConfig(Checked):
     contacts: Literal["off", "hard", "auto"] = "off"
     """hard contacts: none, those found in the data (an error if there are none), or whether there
     are any decided by the data"""
+
+    simplify: bool = False
+    """whether a simple law takes the place of what `alone` and `pair` say where it explains nearly
+    all that the data show: pushes by distance alone, times properties where these multiply"""
 
     @property
     def frames_seen(self) -> int:

@@ -5,7 +5,12 @@ from collections.abc import Callable
 from comotion.config import parts
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
 from comotion.coordinates.base import AbstractAloneCoordinates, AbstractPairCoordinates, Actor
-from comotion.coordinates.distance import aligning_pair, distance_pair, log_distance_pair
+from comotion.coordinates.distance import (
+    MultiplyingPair,
+    aligning_pair,
+    distance_pair,
+    log_distance_pair,
+)
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import (
     LocalFrame,
@@ -51,6 +56,7 @@ PAIR |= {
     "distance": distance_pair,
     "log-distance": log_distance_pair,
     "aligning": aligning_pair,
+    "multiplying": MultiplyingPair,
     "body": body_pair,
     "none": NoPair,
 }

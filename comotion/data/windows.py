@@ -36,6 +36,10 @@ class Window(eqx.Module):
     controls: Float[Array, "*P N A U"]
     neighbours: Bool[Array, "*P A A"]
 
+    def __getitem__(self, some: slice) -> "Window":
+        """Some of a batch."""
+        return jax.tree.map(lambda leaf: leaf[some], self)
+
     @property
     def entry(self) -> Int[Array, " A"]:
         """The frame at which each object enters the scene."""

@@ -6,6 +6,7 @@ from comotion.encode.gaussian import Belief
 from comotion.encode.properties import PropertyEncoder, property_encoder
 from comotion.encode.readings import READINGS
 from comotion.encode.recurrent import Components, RecurrentEncoder, recurrent_encoder
+from comotion.encode.signs import SignBelief, SignReader, sign_reader
 from comotion.encode.smoother import SmoothingEncoder, smoothing_encoder
 
 __all__ = [
@@ -16,9 +17,12 @@ __all__ = [
     "OriginFilter",
     "PropertyEncoder",
     "RecurrentEncoder",
+    "SignBelief",
+    "SignReader",
     "SmoothingEncoder",
     "origin_filter",
     "property_encoder",
     "recurrent_encoder",
+    "sign_reader",
     "smoothing_encoder",
 ]

@@ -5,6 +5,8 @@ import jax
 from comotion._types import Key
 from comotion.config import Recipe
 from comotion.data.windows import Dataset
+from comotion.encode import SignReader
+from comotion.errors import BadInput
 from comotion.initialise.components import with_components
 from comotion.initialise.contact_start import (
     look_for_contacts,
@@ -22,14 +24,24 @@ from comotion.initialise.pretrain import pretrained
 from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shooting import can_shoot, with_shooting
 from comotion.initialise.shown import look_at
+from comotion.initialise.simple_laws import (
+    PARTS_OF_SIMPLE_LAWS,
+    SimpleLaw,
+    simple_law,
+    with_simple_law,
+)
 from comotion.model import Model
 
 __all__ = [
+    "PARTS_OF_SIMPLE_LAWS",
+    "SimpleLaw",
     "initialise",
     "look_for_contacts",
     "nothing_else_acts",
     "pace",
+    "simple_law",
     "unless_it_leaks",
+    "with_simple_law",
     "with_walls",
 ]
 
@@ -44,6 +56,11 @@ def initialise(
     """
     if found is not None and nothing_else_acts(model, found):
         return with_contact_law(model, found)
+    if isinstance(model.property_encoder, SignReader):
+        raise BadInput(
+            "property_encoder='signs' is for a law that multiplies a property of -1 and 1, and "
+            "these data show none; use 'small' or 'large'"
+        )
     key_shown, key_functions, key_regression, key_pretrain, key_motion = jax.random.split(key, 5)
     model = with_noise_scale(model, dataset.windows, plan)
     model = with_motion_scale(model, dataset, key=key_motion)

@@ -20,7 +20,7 @@ from comotion.initialise.find_contacts import Finding, find_contacts
 from comotion.initialise.rates import Paths
 from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import Shown
-from comotion.initialise.tracks import Tracks
+from comotion.initialise.tracks import NoiseScale, tracks_of_windows
 from comotion.integrate import BodyNoise
 from comotion.model import FirstEntries, Model
 
@@ -84,16 +84,18 @@ def with_walls(model: Model, finding: Finding | None) -> Model:
 def with_contact_law(model: Model, finding: Finding) -> Model:
     """The law, and the noise that finding it measured."""
     assert finding.law is not None
-    spatial, observed = finding.law.spatial, model.observation.log_noise_variance.shape[0]
-    noise = finding.noise
+    return with_law(with_noise(model, finding.noise), finding.law)
+
+
+def with_noise(model: Model, noise: NoiseScale) -> Model:
+    spatial, observed = model.dynamics.layout.spatial, model.observation.log_noise_variance.shape[0]
     sds = [noise.position] * spatial + [noise.velocity or 1.0] * (observed - spatial)
     variance = jnp.asarray(2 * np.log(sds), FAST)
-    model = eqx.tree_at(
+    return eqx.tree_at(
         lambda m: (m.observation.log_noise_variance, m.observation.tolerance),
         model,
         (variance, jnp.zeros_like(variance)),
     )
-    return with_law(model, finding.law)
 
 
 def with_law(model: Model, law: ContactLaw) -> Model:
@@ -121,7 +123,7 @@ def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, k
             raise BadInput(f"no hard contacts were found ({finding.reason}); use contacts='auto'")
         return model
     if solvable:
-        model = with_regression(model, _but(shown, _near(finding.eventful)), key=key_again)
+        model = with_regression(model, _but(shown, near(finding.eventful)), key=key_again)
     return model if restless else with_contact_law(model, finding)
 
 
@@ -133,16 +135,17 @@ def _outliers(paths: Paths) -> Bool[np.ndarray, "F A"]:
     return known & (size > middle + OUTLIER * spread)
 
 
-def _near(eventful: Bool[np.ndarray, "P J A"]) -> Bool[np.ndarray, "F A"]:
-    """Intervals with a contact and those beside them: smoothing has smeared it."""
-    near = eventful.copy()
-    near[:, 1:] |= eventful[:, :-1]
-    near[:, :-1] |= eventful[:, 1:]
-    return near.reshape(-1, eventful.shape[2])
+def near(eventful: Bool[np.ndarray, "P J A"]) -> Bool[np.ndarray, "P J A"]:
+    """Intervals with a contact and those beside them: its time is not known to the frame."""
+    wider = eventful.copy()
+    wider[:, 1:] |= eventful[:, :-1]
+    wider[:, :-1] |= eventful[:, 1:]
+    return wider
 
 
-def _but(shown: Shown, left_out: Bool[np.ndarray, "F A"]) -> Shown:
-    return eqx.tree_at(lambda s: s.paths.known, shown, shown.paths.known & ~jnp.asarray(left_out))
+def _but(shown: Shown, left_out: Bool[np.ndarray, "*F A"]) -> Shown:
+    known = shown.paths.known & ~jnp.asarray(left_out.reshape(shown.paths.known.shape))
+    return eqx.tree_at(lambda s: s.paths.known, shown, known)
 
 
 def _accelerations(model: Model, smooth: Window, *, key: Key) -> Float[np.ndarray, "P N A d"]:
@@ -165,12 +168,3 @@ def _accelerations(model: Model, smooth: Window, *, key: Key) -> Float[np.ndarra
 
     draws = [ask(model, one) for one in jax.random.split(key, MEAN_OF)]
     return np.mean([np.asarray(draw, float) for draw in draws], axis=0)
-
-
-def tracks_of_windows(dataset: Dataset, spatial: int) -> Tracks:
-    windows, lengths = dataset.windows, np.asarray(dataset.lengths)
-    values = np.where(windows.present, np.asarray(windows.values, float), np.nan)
-    times = np.asarray(windows.times, float)
-    times = np.where(np.arange(times.shape[1])[None] < lengths[:, None], times, np.nan)
-    seen = values[..., spatial : 2 * spatial] if values.shape[-1] >= 2 * spatial else None
-    return Tracks(times, values[..., :spatial], seen)

@@ -16,11 +16,16 @@ from comotion.initialise.forces import flies_straight
 from comotion.initialise.hinges import hinged
 from comotion.initialise.jumps import Jumps, bent_by, find_jumps, find_pairs, relative_curve
 from comotion.initialise.pair_sizes import PairSizes, fit_masses, fit_sizes
-from comotion.initialise.tracks import NoiseScale, Tracks, noise_scale
+from comotion.initialise.tracks import NoiseScale, Tracks, noise_scale, share_of_motion
 from comotion.initialise.walls import find_walls, normals_at
 
 FEWEST_FRAMES = 8
 MOST = 5000
+LEAST_PARTING = 0.1
+"""Restitution of pairs beside forces."""
+AFTER_LAW, FLIGHT = 0.02, 10
+"""Share of a speed by which a law may be wrong after a usual flight of so many frames: less is no
+jump."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,16 @@ class Finding:
 
 
 def find_contacts(
-    tracks: Tracks, accelerations: Float[np.ndarray, "P N A d"] | None = None, *, seed: int = 0
+    tracks: Tracks,
+    accelerations: Float[np.ndarray, "P N A d"] | None = None,
+    *,
+    curves: Curves | None = None,
+    seed: int = 0,
 ) -> Finding:
     """Positions are enough; velocities help. Missing frames, absent objects, gaps are ordinary.
 
-    `accelerations` are those of a smooth law along the tracks: jumps are then looked for in what
-    it leaves.
+    `accelerations` are those of a smooth law along the tracks, or `curves` what it makes of them:
+    jumps are then looked for in what it leaves.
 
     What is refused: jumps that lie on no surface, and surfaces that objects are found behind.
     """
@@ -55,10 +64,13 @@ def find_contacts(
         reason = f"contacts are looked for in 2 or 3 dimensions and {FEWEST_FRAMES} frames or more"
         nobody = np.zeros((P, max(N - 1, 0), A), bool)
         return Finding(None, reason, nobody, tracks, noise_scale(tracks))
-    curves = curves_of(tracks, accelerations)
+    bent = accelerations is not None or curves is not None
+    curves = curves_of(tracks, accelerations) if curves is None else curves
     left = without(tracks, curves)
-    noise = noise_scale(left)
-    flights = find_flights(left, noise)
+    noise = sought = noise_scale(left)
+    if bent:
+        sought = noise.at_least(share_of_motion(left, AFTER_LAW * FLIGHT, AFTER_LAW))
+    flights = find_flights(left, sought)
     jumps = find_jumps(flights, curves, A)
     straight = along(straightened(left, flights), curves)
     step = float(np.nanmedian(np.diff(tracks.times, axis=1)))
@@ -68,11 +80,13 @@ def find_contacts(
     pairs, alone = (_some(part, rng) for part in (pairs, alone))
     # Only what looks like contacts is worth a closer look.
     if fit_sizes(pairs, straight.positions, len(jumps)).radii is not None:
-        pairs = _bent_again(hinged(pairs, flights, left, noise), curves, flights)
+        pairs = _bent_again(hinged(pairs, flights, left, sought), curves, flights)
     sizes = fit_sizes(pairs, straight.positions, len(jumps))
+    if bent:
+        sizes = _if_parting(sizes, pairs)
     walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
     if walls:
-        alone = _bent_again(hinged(alone, flights, left, noise), curves, flights)
+        alone = _bent_again(hinged(alone, flights, left, sought), curves, flights)
         walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
     scatters = tracks.velocities is not None
     bounce = _wall_restitution(alone, walls, members, scatters)
@@ -99,11 +113,11 @@ def find_contacts(
             pair=_pair_restitution(pairs, sizes, scatters),
             wall=bounce,
             speed=_usual_speed(straight),
-            only=accelerations is None and flies_straight(left, noise, eventful),
+            only=not bent and flies_straight(left, noise, eventful),
         )
     )
     reason = _summary(jumps, pairs[sizes.belongs], at_walls, walls)
-    out = share_let_out(walls, flights, pairs, straight) if accelerations is None else 0.0
+    out = 0.0 if bent else share_let_out(walls, flights, pairs, straight)
     return Finding(law, reason, eventful, straight, noise, out)
 
 
@@ -114,6 +128,15 @@ def _bent_again(jumps: Jumps, curves: Curves, flights: Flights) -> Jumps:
 def _some(jumps: Jumps, rng: np.random.Generator) -> Jumps:
     """More tell nothing new."""
     return jumps if len(jumps) <= MOST else jumps[rng.permutation(len(jumps))[:MOST]]
+
+
+def _if_parting(sizes: PairSizes, pairs: Jumps) -> PairSizes:
+    """Where forces act, what a law misses as two pass each other is no contact."""
+    bounce = _pair_restitution(pairs, sizes, scatters=False)
+    if sizes.radii is None or np.max(bounce.values) > LEAST_PARTING:
+        return sizes
+    nobody = np.zeros(len(pairs), bool)
+    return PairSizes(None, None, nobody, "pairs that jump together do not part")
 
 
 def _visited(straight: Tracks) -> Float[np.ndarray, "K d"]:

@@ -16,6 +16,10 @@ TIMES_CHANCE = 3.0
 PART = 0.01
 INSIDE = 0.005
 """Share of frames in which a pair may be closer than it can be."""
+FEWEST_NEAR = 10
+"""Frames in which pairs would be closer by chance, as often as they are just outside."""
+LEAVES = 0.2
+"""Share of these in which they are."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,11 @@ def fit_sizes(pairs: Jumps, straight: Float[np.ndarray, "P N A d"], jumps: int) 
         return PairSizes(None, None, nobody, reason)
     if inside > INSIDE:
         reason = f"pairs are closer than their contact in {inside:.1%} of frames"
+        return PairSizes(None, None, nobody, reason)
+    just_outside = known & (gaps > 0) & (gaps < closest)
+    by_chance = just_outside.sum() / (2 ** straight.shape[-1] - 1)
+    if by_chance < max(FEWEST_NEAR, (gaps[known] < -width).sum() / LEAVES):
+        reason = "pairs come too seldom near their contact to be held apart by it"
         return PairSizes(None, None, nobody, reason)
     return PairSizes(radii, covariance, on, "")
 

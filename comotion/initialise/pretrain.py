@@ -20,7 +20,7 @@ from comotion.backend.row_batching import summed_gradients
 from comotion.config import Recipe
 from comotion.data.windows import Excerpt, Window, sample_excerpts
 from comotion.dynamics import Scene
-from comotion.encode import Belief
+from comotion.encode import Belief, PropertyEncoder
 from comotion.encode.differences import finite_differences
 from comotion.initialise.shown import Shown
 from comotion.model import Beliefs, FirstEntries, Model
@@ -162,6 +162,7 @@ def matching(
     properties = jnp.zeros((), FAST)
     if beliefs.properties is not None:
         if found:
+            assert isinstance(beliefs.properties, Belief)
             exists = jax.vmap(lambda window: window.exists)(observed.opening)
             properties = _log_found(beliefs.properties, smooth.properties, exists)
         else:
@@ -178,7 +179,7 @@ def matching(
 
 def taught(model: Model, openings: Window, properties: Float[Array, "B A C"]) -> Float[Array, ""]:
     """How far the property encoder is from giving these properties, per object."""
-    assert model.property_encoder is not None
+    assert isinstance(model.property_encoder, PropertyEncoder)
     exists = jax.vmap(lambda window: window.exists)(openings)
     density = _log_found(jax.vmap(model.property_encoder)(openings), properties, exists)
     return -density / jnp.maximum(jnp.sum(exists), 1).astype(FAST)

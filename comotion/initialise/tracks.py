@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from comotion.data.trajectories import Trajectories
+from comotion.data.windows import Dataset
 
 MEDIAN_TO_SD = 1 / 0.6745
 ROUNDING = 1e-4
@@ -19,6 +20,14 @@ class Tracks:
     times: Float[np.ndarray, "P N"]
     positions: Float[np.ndarray, "P N A d"]
     velocities: Float[np.ndarray, "P N A d"] | None
+
+    def __getitem__(self, some: slice) -> "Tracks":
+        """Of some sequences."""
+        parts = self.times, self.positions, self.velocities
+        times, positions, velocities = (None if p is None else p[some] for p in parts)
+        assert times is not None
+        assert positions is not None
+        return Tracks(times, positions, velocities)
 
 
 def tracks_of(data: Trajectories) -> Tracks:
@@ -34,22 +43,33 @@ class NoiseScale:
     position: float
     velocity: float | None
 
+    def at_least(self, other: "NoiseScale") -> "NoiseScale":
+        if self.velocity is None or other.velocity is None:
+            return NoiseScale(max(self.position, other.position), None)
+        return NoiseScale(max(self.position, other.position), max(self.velocity, other.velocity))
+
+
+def share_of_motion(tracks: Tracks, steps: float, speeds: float) -> NoiseScale:
+    """Of a typical step from frame to frame, and of a typical speed."""
+    _, positions = by_track(tracks.times, tracks.positions)
+    step = _median(np.linalg.norm(np.diff(positions, axis=1), axis=-1))
+    if tracks.velocities is None:
+        return NoiseScale(steps * step, None)
+    speed = _median(np.linalg.norm(by_track(tracks.times, tracks.velocities)[1], axis=-1))
+    return NoiseScale(steps * step, speeds * speed)
+
 
 def noise_scale(tracks: Tracks) -> NoiseScale:
     """From medians of differences, which hardly notice jumps.
 
     A straight flight has no second difference, a gently curved one no third.
     """
-    times, positions = by_track(tracks.times, tracks.positions)
-    step = np.diff(positions, axis=1)
-    typical = _median(np.linalg.norm(step, axis=-1))
-    position = max(_differenced(times, positions, 3), ROUNDING * typical)
+    least = share_of_motion(tracks, ROUNDING, ROUNDING)
+    position = _differenced(*by_track(tracks.times, tracks.positions), 3)
     if tracks.velocities is None:
-        return NoiseScale(position, None)
-    velocities = by_track(tracks.times, tracks.velocities)[1]
-    velocity = _differenced(times, velocities, 1)
-    floor = ROUNDING * _median(np.linalg.norm(velocities, axis=-1))
-    return NoiseScale(position, max(velocity, floor))
+        return NoiseScale(position, None).at_least(least)
+    velocity = _differenced(*by_track(tracks.times, tracks.velocities), 1)
+    return NoiseScale(position, velocity).at_least(least)
 
 
 def _differenced(
@@ -80,3 +100,12 @@ def by_track(
     objects = values.shape[2]
     rows = np.moveaxis(values, 2, 1).reshape(-1, values.shape[1], values.shape[3])
     return np.repeat(times, objects, axis=0), rows
+
+
+def tracks_of_windows(dataset: Dataset, spatial: int) -> Tracks:
+    windows, lengths = dataset.windows, np.asarray(dataset.lengths)
+    values = np.where(windows.present, np.asarray(windows.values, float), np.nan)
+    times = np.asarray(windows.times, float)
+    times = np.where(np.arange(times.shape[1])[None] < lengths[:, None], times, np.nan)
+    seen = values[..., spatial : 2 * spatial] if values.shape[-1] >= 2 * spatial else None
+    return Tracks(times, values[..., :spatial], seen)

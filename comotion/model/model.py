@@ -11,7 +11,14 @@ from comotion.backend.normal import standard_normal
 from comotion.data.windows import Excerpt, Grid, Window
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.dynamics.graph import Neighbours
-from comotion.encode import AbstractInitialStateEncoder, Belief, OriginFilter, PropertyEncoder
+from comotion.encode import (
+    AbstractInitialStateEncoder,
+    Belief,
+    OriginFilter,
+    PropertyEncoder,
+    SignBelief,
+    SignReader,
+)
 from comotion.integrate import (
     AbstractIntegrator,
     AbstractProcessNoise,
@@ -31,7 +38,7 @@ class Beliefs(eqx.Module):
 
     initial: Belief
     """of a filter: with accelerations, and at the last frame instead of the first"""
-    properties: Belief | None
+    properties: Belief | SignBelief | None
     noise_variance: Float[Array, " O"]
     habits: Habits | None = None
 
@@ -40,7 +47,7 @@ class Model(eqx.Module):
     """A distribution over trajectories of interacting objects, given their first frames."""
 
     encoder: AbstractInitialStateEncoder
-    property_encoder: PropertyEncoder | None
+    property_encoder: PropertyEncoder | SignReader | None
     dynamics: AbstractDynamics
     integrator: AbstractIntegrator
     process_noise: AbstractProcessNoise

@@ -27,7 +27,7 @@ from comotion.predict.change import Change
 from comotion.predict.draws import draw_chunks, draws_together
 from comotion.predict.fitted import FittedModel
 from comotion.predict.forecast import Forecast, indexed
-from comotion.predict.origin import CANDIDATES, MOVES, Search
+from comotion.predict.origin import CANDIDATES, FEW_MOVES, MOVES, Search
 from comotion.predict.room import Arrays, filled
 from comotion.predict.schema import Draws, without_draws
 from comotion.predict.seen import Origin, origin_times, seen_until, times_after, times_ahead
@@ -194,7 +194,8 @@ def _planned(
 
 
 def _search(fitted: FittedModel, settings: ForecastSettings) -> Search:
-    candidates, moves = (CANDIDATES, 0) if fitted.contact_law is None else (1, MOVES)
+    law = fitted.contact_law
+    candidates, moves = (1, MOVES if law.only else FEW_MOVES) if law else (CANDIDATES, 0)
     return Search(
         candidates if settings.candidates is None else settings.candidates,
         fitted.config.system.encoder_frames,

@@ -26,8 +26,9 @@ from comotion.model import Beliefs, FirstEntries, Model, Start
 
 CANDIDATES = 4
 """Of an initial state, where nothing is hard."""
-MOVES = 60
-"""Of a start where a collision may be among the frames seen."""
+MOVES, FEW_MOVES = 150, 40
+"""Of a start where a collision may be among the frames seen; where forces act as well, which are
+followed in every move."""
 STEP_SIZES = (1.0, 0.3, 0.1)
 TOGETHER = 6
 """One of so many moves, the first ones, proposes all objects anew."""

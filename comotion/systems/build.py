@@ -23,9 +23,11 @@ from comotion.dynamics.graph import AbstractGraph, EmptyGraph, GivenGraph, Neare
 from comotion.encode import (
     AbstractInitialStateEncoder,
     PropertyEncoder,
+    SignReader,
     origin_filter,
     property_encoder,
     recurrent_encoder,
+    sign_reader,
     smoothing_encoder,
 )
 from comotion.functions import FUNCTIONS, AbstractRandomFunction, Capacity
@@ -175,9 +177,11 @@ def _encoder(
 
 def _property_encoder(
     config: SystemConfig, layout: Layout, observed: int, *, key: Key
-) -> PropertyEncoder | None:
+) -> PropertyEncoder | SignReader | None:
     if config.properties != "inferred":
         return None
+    if config.property_encoder == "signs":
+        return sign_reader(layout, places=config.inducing_pair, frames=config.property_frames)
     return property_encoder(
         observed,
         layout,

@@ -20,7 +20,7 @@ from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
-from comotion.initialise import initialise, look_for_contacts, with_walls
+from comotion.initialise import PARTS_OF_SIMPLE_LAWS, initialise, look_for_contacts, with_walls
 from comotion.integrate import BodyNoise
 from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
@@ -140,7 +140,7 @@ def _trained(
     identity = fingerprint(train)
     fitted, dataset = untrained(train, config, key=key_build)
     # Which contacts there are is part of a checkpoint's shape, so they are found again.
-    if not _has_started(folder) or config.system.contacts != "off":
+    if not _has_started(folder) or config.system.contacts != "off" or config.system.simplify:
         fitted = started(fitted, dataset, watcher, key=key_start)
     state = first_state(fitted.model)
     if folder is not None:
@@ -150,6 +150,8 @@ def _trained(
     loop = Loop(config, dataset, held_out, watcher, folder, identity, state, until)
     loop.save()
     so_far.fitted, so_far.loop = fitted, loop
+    if fitted.config.system != config.system:  # a simple law leaves nothing to train
+        return fitted
     law = contacts_of(fitted.model)
     # Through collisions only noise is trained, never a law.
     if law is None or isinstance(fitted.model.process_noise, BodyNoise):
@@ -209,7 +211,10 @@ def run_config(
 ) -> RunConfig:
     base = system(name) if isinstance(name, str) else name
     wishes = {name: value for name, value in parts.items() if name in WISHES}
-    chosen = replace(base, **{name: value for name, value in parts.items() if name not in wishes})
+    own = {name: value for name, value in parts.items() if name not in wishes}
+    if not PARTS_OF_SIMPLE_LAWS.isdisjoint(own):  # who names parts of a law means them
+        own = {"simplify": False, **own}
+    chosen = replace(base, **own)
     if isinstance(recipe, str):
         plan = named_recipe(recipe, chosen, velocities_seen=velocities_seen)
     else:

@@ -11,9 +11,18 @@ import jax
 from comotion.backend.devices import on_one
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset
-from comotion.initialise import initialise, look_for_contacts, nothing_else_acts, with_walls
+from comotion.initialise import (
+    SimpleLaw,
+    initialise,
+    look_for_contacts,
+    nothing_else_acts,
+    simple_law,
+    with_simple_law,
+    with_walls,
+)
 from comotion.integrate import StateNoise
 from comotion.predict import FittedModel, contacts_of
+from comotion.systems import build
 from comotion.train.calibrate import calibrate
 from comotion.train.interruptible import LeftBehind, interruptible
 from comotion.train.loop import Loop
@@ -63,10 +72,26 @@ def started(
     watcher.say("compiling, and finding a start from the data")
     found = look_for_contacts(fitted.model, dataset, config.system.contacts)
     model = with_walls(fitted.model, found)
+    simple = simple_law(config.system, model, dataset, found, key=key)
+    if simple is not None:
+        return _simplified(fitted, simple, watcher, key=key)
     trained = found is None or not nothing_else_acts(model, found)
     with compiling_steps(config, model, dataset) if trained else nullcontext():
         model = initialise(model, dataset, config.recipe, found=found, key=key)
-    fitted = dataclasses.replace(fitted, model=model)
+    return _told(dataclasses.replace(fitted, model=model), watcher)
+
+
+def _simplified(
+    fitted: FittedModel, law: SimpleLaw, watcher: Watcher, *, key: jax.Array
+) -> FittedModel:
+    """The model of a system with other parts, which needs no training."""
+    config = dataclasses.replace(fitted.config, system=law.system)
+    model = with_simple_law(build(law.system, fitted.shape, key=key), law)
+    watcher.say(f"a simple law explains {law.explained:.1%} of what bends flights")
+    return _told(dataclasses.replace(fitted, model=model, config=config), watcher)
+
+
+def _told(fitted: FittedModel, watcher: Watcher) -> FittedModel:
     if fitted.contacts:
         watcher.say(f"hard contacts: {fitted.contacts}")
     return fitted

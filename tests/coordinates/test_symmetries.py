@@ -64,7 +64,7 @@ def turns(spatial):
     return {"turn": jnp.asarray(rotation), "mirror and turn": jnp.asarray(rotation @ mirror)}
 
 
-@pytest.mark.parametrize("name", ["radial", "central"])
+@pytest.mark.parametrize("name", ["radial", "central", "multiplying"])
 @pytest.mark.parametrize("spatial", [2, 3])
 @pytest.mark.parametrize("has_velocity", [True, False])
 def test_turning_mirroring_and_shifting_the_scene_does_the_same_to_radial_messages(
@@ -146,6 +146,17 @@ def test_aligning_messages_are_a_share_of_the_gap_and_of_the_difference_of_veloc
     rates = pair.rates(jnp.array([2.0, 3.0]), actor, other)
     gap, velocity = (actor.state - other.state).reshape(2, 2)
     np.testing.assert_allclose(rates, 2.0 * gap - 3.0 * velocity, rtol=1e-12)
+
+
+def test_multiplying_messages_are_pushes_times_both_properties_and_one_beside_them():
+    layout = Layout(2, properties=2)
+    actor, other = some_actor(layout, 1), some_actor(layout, 2)
+    pair = PAIR["multiplying"](layout, 1)
+    rates = pair.rates(jnp.array([0.5, 2.0, -3.0]), actor, other)
+    gap = actor.state[:2] - other.state[:2]
+    both = actor.properties * other.properties
+    push = 0.5 + 2.0 * both[0] - 3.0 * both[1]
+    np.testing.assert_allclose(rates, push * gap / jnp.sum(gap**2), rtol=1e-9)
 
 
 def test_central_messages_point_along_the_line_between_the_objects():

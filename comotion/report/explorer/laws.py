@@ -13,7 +13,7 @@ import numpy as np
 
 from comotion.contacts import Bounce, Contacts, Planes, Scatter, Spheres
 from comotion.coordinates.alone import AxisAlone, MirrorAlone, NoAlone, RawAlone, SpeedAlone
-from comotion.coordinates.distance import DistancePair
+from comotion.coordinates.distance import DistancePair, MultiplyingPair
 from comotion.coordinates.layout import Layout
 from comotion.coordinates.pair import BodyPair, NoPair, RadialPair, StackedPair
 from comotion.coordinates.wall import WallAlone
@@ -187,6 +187,11 @@ def _(coordinates: DistancePair) -> Description:
         "logarithmic": coordinates.logarithmic,
         "aligning": coordinates.aligning,
     }
+
+
+@describe.register
+def _(coordinates: MultiplyingPair) -> Description:
+    return {"kind": "multiplying", "vectors": coordinates.vectors}
 
 
 @describe.register

@@ -24,6 +24,7 @@ const STRAIGHT_AHEAD = 0.02;
 export function makePair(spec, layout, draw) {
   if (spec.kind === "none") return { rates: spec.rates, opposite: false, ask: (_actors, _couples, count, out) => void out.fill(0, 0, count * spec.rates) };
   if (spec.kind === "distance") return distancePair(spec, layout, draw);
+  if (spec.kind === "multiplying") return multiplyingPair(spec, layout, draw);
   if (spec.kind === "body") return bodyPair(spec, layout, draw);
   if (spec.kind === "stacked") return stackedPair(spec, layout, draw);
   if (spec.kind === "radial") return radialPair(spec, layout, draw);
@@ -175,6 +176,37 @@ function distancePair(spec, layout, draw) {
             out[(k * spec.vectors + v) * spatial + d] = push * (states[i + d] - states[j + d]) + behind;
           }
         }
+      }
+    },
+  };
+}
+
+/** A push by distance, and one more for each property, times both objects' values of it. @param {any} spec @param {Layout} layout @param {number} draw @returns {Pair} */
+function multiplyingPair(spec, layout, draw) {
+  const f = makeFunction(spec.function, draw);
+  const { spatial, state, properties } = layout;
+  const x = new Float64Array(1);
+  const y = new Float64Array(f.outSize);
+  const gap = new Float64Array(spatial);
+  return {
+    rates: spec.vectors * spatial,
+    opposite: true,
+    ask(actors, a, b, out, at) {
+      const { states } = actors;
+      let squared = TINY;
+      for (let d = 0; d < spatial; d++) {
+        gap[d] = states[a * state + d] - states[b * state + d];
+        squared += gap[d] * gap[d];
+      }
+      x[0] = 0.5 * Math.log(squared);
+      f.evaluate(x, y);
+      for (let v = 0; v < spec.vectors; v++) {
+        let push = y[v];
+        for (let c = 0; c < properties; c++) {
+          const both = actors.properties[a * properties + c] * actors.properties[b * properties + c];
+          push += both * y[(1 + c) * spec.vectors + v];
+        }
+        for (let d = 0; d < spatial; d++) out[at + v * spatial + d] = (push * gap[d]) / squared;
       }
     },
   };
