@@ -209,13 +209,13 @@ def regressed(stretches: Stretches, blocks: Int[np.ndarray, " n"]) -> Regressed:
     it is (MacKay 1992)."""
     count, last = len(stretches.freedom), blocks.max() + 1
     straight = np.bincount(stretches.owner, stretches.seen**2, count) / stretches.freedom
-    sums = _sums(stretches, np.ones(count))
+    sums = _totals(stretches, np.ones(count))
     climbed = _climbed(sums, blocks, np.ones(last))
     for _ in range(ROUNDS):
         misfit = _misfit(stretches, climbed)
         usual = max(float(np.median(misfit)), SMALLEST)
         trust = (TAIL + stretches.freedom) / (TAIL + stretches.freedom * misfit / usual)
-        sums = _sums(stretches, trust)
+        sums = _totals(stretches, trust)
         climbed = _climbed(sums, blocks, climbed.scales)
     others = [blocks != k for k in range(last)]
     without = [_climbed(sums.only(kept), blocks[kept], climbed.scales) for kept in others]
@@ -225,14 +225,14 @@ def regressed(stretches: Stretches, blocks: Int[np.ndarray, " n"]) -> Regressed:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _Totals:
     gram: Float[np.ndarray, "n n"]
     products: Float[np.ndarray, " n"]
     squares: float
     freedom: float
 
-    def only(self, which: Bool[np.ndarray, " n"]) -> "_Sums":
-        return _Sums(
+    def only(self, which: Bool[np.ndarray, " n"]) -> "_Totals":
+        return _Totals(
             self.gram[np.ix_(which, which)], self.products[which], self.squares, self.freedom
         )
 
@@ -253,15 +253,15 @@ def _misfit(stretches: Stretches, climbed: _Climbed) -> Float[np.ndarray, " E"]:
     return np.bincount(stretches.owner, left, len(stretches.freedom)) / stretches.freedom
 
 
-def _sums(stretches: Stretches, trust: Float[np.ndarray, " E"]) -> _Sums:
+def _totals(stretches: Stretches, trust: Float[np.ndarray, " E"]) -> _Totals:
     rows = np.sqrt(trust)[stretches.owner]
     design, seen = stretches.design * rows[:, None], stretches.seen * rows
     freedom = float((stretches.freedom * trust).sum())
-    return _Sums(design.T @ design, design.T @ seen, float(seen @ seen), freedom)
+    return _Totals(design.T @ design, design.T @ seen, float(seen @ seen), freedom)
 
 
 def _climbed(
-    sums: _Sums, blocks: Int[np.ndarray, " n"], scales: Float[np.ndarray, " k"]
+    sums: _Totals, blocks: Int[np.ndarray, " n"], scales: Float[np.ndarray, " k"]
 ) -> _Climbed:
     """Weights by turns with the scales of the blocks and the size of the noise."""
     variance = 1.0
@@ -275,7 +275,7 @@ def _climbed(
 
 
 def _solved(
-    sums: _Sums, blocks: Int[np.ndarray, " n"], scales: Float[np.ndarray, " k"], variance: float
+    sums: _Totals, blocks: Int[np.ndarray, " n"], scales: Float[np.ndarray, " k"], variance: float
 ) -> _Climbed:
     """In units of the prior, by eigenvalues: what the data know nothing of stays as it was."""
     scales = np.maximum(scales, LEAST)

@@ -235,7 +235,7 @@ def _placed(laws: Laws, states: Float[np.ndarray, "P N A D"], windows: Window, *
     given = np.broadcast_to(given, (*alive.shape, layout.properties))
     inputs = np.concatenate([states, given], axis=-1)[alive]
     alone = laws.alone.adapted_to(inputs, np.ones(laws.alone.out_size), key=key)
-    slow = jnp.full(alone.in_size, REACH_ALONE, FAST)
+    slow = np.full(alone.in_size, REACH_ALONE)
     alone = eqx.tree_at(lambda f: f.kernel, alone, alone.kernel.stretched(slow))
     nearest, farthest = _distances(states[..., layout.position], alive)
     places = np.linspace(np.log(nearest), np.log(farthest), len(laws.pair.mean))[:, None]
@@ -257,9 +257,9 @@ def _distances(
 
 
 def _stretched(laws: Laws, spacings: float) -> Laws:
-    places = laws.pair.inducing_inputs
+    places = np.asarray(laws.pair.inducing_inputs)
     reach = spacings * (places[-1] - places[0]) / (len(places) - 1)
-    kernel = laws.pair.kernel.stretched(reach / laws.pair.kernel.lengthscales())
+    kernel = laws.pair.kernel.stretched(reach / np.asarray(laws.pair.kernel.lengthscales()))
     return eqx.tree_at(lambda both: both.pair.kernel, laws, kernel)
 
 
