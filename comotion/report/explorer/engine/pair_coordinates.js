@@ -185,28 +185,37 @@ function distancePair(spec, layout, draw) {
 function multiplyingPair(spec, layout, draw) {
   const f = makeFunction(spec.function, draw);
   const { spatial, state, properties } = layout;
-  const x = new Float64Array(1);
-  const y = new Float64Array(f.outSize);
-  const gap = new Float64Array(spatial);
+  const rows = makeRows(f);
+  let squares = new Float64Array();
+
   return {
     rates: spec.vectors * spatial,
     opposite: true,
-    ask(actors, a, b, out, at) {
+    ask(actors, couples, count, out) {
       const { states } = actors;
-      let squared = TINY;
-      for (let d = 0; d < spatial; d++) {
-        gap[d] = states[a * state + d] - states[b * state + d];
-        squared += gap[d] * gap[d];
+      rows.reach(count);
+      if (squares.length < count) squares = new Float64Array(count);
+      for (let k = 0; k < count; k++) {
+        const i = couples[2 * k] * state;
+        const j = couples[2 * k + 1] * state;
+        squares[k] = TINY;
+        for (let d = 0; d < spatial; d++) squares[k] += (states[i + d] - states[j + d]) ** 2;
+        rows.x[k] = 0.5 * Math.log(squares[k]);
       }
-      x[0] = 0.5 * Math.log(squared);
-      f.evaluate(x, y);
-      for (let v = 0; v < spec.vectors; v++) {
-        let push = y[v];
-        for (let c = 0; c < properties; c++) {
-          const both = actors.properties[a * properties + c] * actors.properties[b * properties + c];
-          push += both * y[(1 + c) * spec.vectors + v];
+      f.evaluate(rows.x, rows.y, count);
+      for (let k = 0; k < count; k++) {
+        const a = couples[2 * k];
+        const b = couples[2 * k + 1];
+        for (let v = 0; v < spec.vectors; v++) {
+          let push = rows.y[k * f.outSize + v];
+          for (let c = 0; c < properties; c++) {
+            const both = actors.properties[a * properties + c] * actors.properties[b * properties + c];
+            push += both * rows.y[k * f.outSize + (1 + c) * spec.vectors + v];
+          }
+          for (let d = 0; d < spatial; d++) {
+            out[(k * spec.vectors + v) * spatial + d] = (push * (states[a * state + d] - states[b * state + d])) / squares[k];
+          }
         }
-        for (let d = 0; d < spatial; d++) out[at + v * spatial + d] = (push * gap[d]) / squared;
       }
     },
   };
