@@ -77,6 +77,9 @@ PROMISING = 0.3
 """The same of the better half of the stretches, before contacts are known."""
 MOST = 0.8
 """Share of stretches that must be explained: the others may hold a contact nobody found."""
+JUMP, FEWEST_JUMPS = 25.0, 0.005
+"""Misfit of a stretch that may hold a contact, and the share of such that must be left of a law
+before contacts are looked for: what explains all leaves none."""
 SOMETHING = 20.0
 """Log evidence that something acts, without which nothing is looked for."""
 MUST_GAIN = 3.0
@@ -203,7 +206,8 @@ def find_simple_law(
     if best.fit.gains.max() < SOMETHING or best.explained(0.5) < PROMISING:
         return None
     law: ContactLaw | None = None
-    for turn in range(TURNS if contacts else 0):
+    jumps = np.mean(best.fit.misfit > JUMP) > FEWEST_JUMPS
+    for turn in range(TURNS if contacts and jumps else 0):
         curves = curves_under(best.laws, best.fit.mean, states, windows, tracks)
         finding = find_contacts(tracks, curves=curves)
         noise, law = finding.noise.at_least(rough), finding.law
