@@ -3,7 +3,7 @@
 Over a stretch of frames without a contact, positions and velocities are linear in where the object
 was, how fast, and in the inducing values of f_s and f_b, whose accelerations are integrated once
 and twice along the path. Where and how fast is eliminated stretch by stretch, so a weak force is
-found under noise that hides it from frame to frame. Stretches that no law explains (a contact
+found under noise that hides it from frame to frame. FlightEquations that no law explains (a contact
 nobody knows of) count little: their errors are Student-t distributed.
 """
 
@@ -60,7 +60,7 @@ class Bends:
 
 
 @dataclass(frozen=True)
-class Stretches:
+class FlightEquations:
     """Equations of many stretches, their starts eliminated, in units of the noise."""
 
     design: Float[np.ndarray, "r n"]
@@ -149,8 +149,8 @@ def stretches_of(
     noise: NoiseScale,
     calm: Bool[np.ndarray, "P J A"],
     longest: int,
-) -> Stretches:
-    """Stretches of up to so many frames, in whose intervals it is calm."""
+) -> FlightEquations:
+    """FlightEquations of up to so many frames, in whose intervals it is calm."""
     P, J, A, d, n = bends.ways.shape
     track, first, after = _cut(np.moveaxis(calm, 2, 1).reshape(P * A, J), longest)
     frames = first[:, None] + np.arange(longest)[None]
@@ -183,7 +183,7 @@ def stretches_of(
     left = left[seen].reshape(-1, n + 1)
     owner = np.repeat(np.nonzero(seen)[0], d)
     freedom = np.maximum(d * (seen.sum(axis=1) - 2.0), 1.0)
-    return Stretches(left[:, 1:], left[:, 0], owner, freedom)
+    return FlightEquations(left[:, 1:], left[:, 0], owner, freedom)
 
 
 def _summed(parts: Float[np.ndarray, "P J A d n"]) -> Float[np.ndarray, "P N A d n"]:
@@ -204,7 +204,7 @@ def _cut(calm: Bool[np.ndarray, "T J"], longest: int) -> tuple[np.ndarray, ...]:
     return tuple(np.array(found, int).reshape(-1, 3).T)
 
 
-def regressed(stretches: Stretches, blocks: Int[np.ndarray, " n"]) -> Regressed:
+def regressed(stretches: FlightEquations, blocks: Int[np.ndarray, " n"]) -> Regressed:
     """Robust least squares; `blocks` says which weights share a scale, and the evidence how large
     it is (MacKay 1992)."""
     count, last = len(stretches.freedom), blocks.max() + 1
@@ -248,12 +248,12 @@ class _Climbed:
     log_evidence: float
 
 
-def _misfit(stretches: Stretches, climbed: _Climbed) -> Float[np.ndarray, " E"]:
+def _misfit(stretches: FlightEquations, climbed: _Climbed) -> Float[np.ndarray, " E"]:
     left = (stretches.seen - stretches.design @ climbed.mean) ** 2
     return np.bincount(stretches.owner, left, len(stretches.freedom)) / stretches.freedom
 
 
-def _totals(stretches: Stretches, trust: Float[np.ndarray, " E"]) -> _Totals:
+def _totals(stretches: FlightEquations, trust: Float[np.ndarray, " E"]) -> _Totals:
     rows = np.sqrt(trust)[stretches.owner]
     design, seen = stretches.design * rows[:, None], stretches.seen * rows
     freedom = float((stretches.freedom * trust).sum())
