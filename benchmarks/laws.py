@@ -187,7 +187,7 @@ def prior_dynamics() -> InteractingDynamics:
         covariance=Full(jnp.zeros((1, INDUCING, INDUCING), FAST)),
     )
     assert isinstance(pair.kernel, AbstractRadial)
-    by = jnp.exp(-pair.kernel.log_lengthscales) * LENGTHSCALE
+    by = np.exp(-np.asarray(pair.kernel.log_lengthscales)) * LENGTHSCALE
     return replace(dynamics, pair=replace(pair, kernel=pair.kernel.stretched(by)))
 
 

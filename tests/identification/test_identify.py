@@ -157,7 +157,7 @@ def test_a_structure_whose_training_diverges_is_no_reason_to_stop(found, monkeyp
             return found.trials[0]
         raise TrainingDivergedError("no gradient was finite")
 
-    monkeypatch.setattr(choose._Run, "trial", trial)
+    monkeypatch.setattr(choose._Search, "trial", trial)
     again = cm.identify(cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0))
     assert again.chosen is found.trials[0]
     assert again.skipped["f_s of speed"] == "no gradient was finite"

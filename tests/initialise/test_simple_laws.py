@@ -22,13 +22,25 @@ from tests.billiards import Parts, billiard
 BOX = box([-3.8, -3.8], [3.8, 3.8])
 
 
+def seen(tracks: Tracks) -> Trajectories:
+    assert tracks.velocities is not None
+    values = np.concatenate([tracks.positions, tracks.velocities], axis=-1)
+    return Trajectories.from_arrays(values, tracks.times, features=("x", "y", "vx", "vy"))
+
+
 @one_thread_each()
-def law_of(data, **changes):
+def found_in(data, **changes):
     config = run_config("comotion", "short", 0, changes)
     fitted, dataset = untrained(data, config, key=jax.random.key(0))
     layout = fitted.model.dynamics.layout
     law = find_simple_law(config.system, layout, dataset, key=jax.random.key(1))
     return law, fitted.scaling
+
+
+def law_of(data, **changes):
+    law, scaling = found_in(data, **changes)
+    assert law is not None
+    return law, scaling
 
 
 def push_at(law, scaling, r):
@@ -45,9 +57,7 @@ def push_at(law, scaling, r):
 def falling():
     """Discs under gravity, with noise."""
     parts = Parts(2, BOX, [0.9], pair=Restitution((0.9,)), wall=Restitution((0.9,)))
-    tracks = billiard(parts, sequences=30, noise=0.05, push=[0.0, -0.03], frames=60)
-    values = np.concatenate([tracks.positions, tracks.velocities], axis=-1)
-    return Trajectories.from_arrays(values, tracks.times, features=("x", "y", "vx", "vy"))
+    return seen(billiard(parts, sequences=30, noise=0.05, push=[0.0, -0.03], frames=60))
 
 
 def test_a_weak_pull_is_found_between_contacts_and_contacts_beside_it(falling):
@@ -58,6 +68,7 @@ def test_a_weak_pull_is_found_between_contacts_and_contacts_beside_it(falling):
     places = np.random.default_rng(0).uniform(-1, 1, (20, 4))
     pull = np.asarray(law.functions[0].posterior(jnp.asarray(places))[0]) * length / time**2
     np.testing.assert_allclose(pull, np.broadcast_to([0.0, -0.03], pull.shape), atol=0.004)
+    assert law.contacts is not None
     assert 2 * float(law.contacts.radii.mean[0]) * length == pytest.approx(1.8, abs=0.03)
     assert len(law.contacts.planes.anchors) == 4
 
@@ -78,13 +89,14 @@ def test_springs_are_one_where_it_is_known_whom_they_join_and_none_elsewhere():
     r = np.array([1.0, 2.0, 3.0])
     mean, _ = push_at(law, scaling, r)
     np.testing.assert_allclose(np.diff(mean[:, 0]), mean[1, 0] - mean[0, 0], rtol=0.02)
-    assert law_of(dataclasses.replace(data, graph=None))[0] is None
+    assert found_in(dataclasses.replace(data, graph=None))[0] is None
 
 
 def test_signs_are_read_off_the_motion_and_found_with_the_law():
     data = charged_particles(sequences=24, objects=4, frames=50, seed=1)
     law, _ = law_of(data, properties="inferred")
     assert law.system.property_encoder == "signs"
+    assert law.reader is not None
     config = run_config("comotion", "short", 0, {"properties": "inferred"})
     _, dataset = untrained(data, config, key=jax.random.key(0))
     beliefs = jax.vmap(law.reader)(dataset.windows)
@@ -97,10 +109,8 @@ def test_signs_are_read_off_the_motion_and_found_with_the_law():
 
 
 def test_straight_flights_need_no_law():
-    tracks = billiard(Parts(2, BOX, [0.9]), sequences=10, noise=0.05, frames=60)
-    values = np.concatenate([tracks.positions, tracks.velocities], axis=-1)
-    data = Trajectories.from_arrays(values, tracks.times, features=("x", "y", "vx", "vy"))
-    assert law_of(data)[0] is None
+    data = seen(billiard(Parts(2, BOX, [0.9]), sequences=10, noise=0.05, frames=60))
+    assert found_in(data)[0] is None
 
 
 def test_stretches_give_back_the_weights_whatever_they_begin_with():
@@ -112,19 +122,20 @@ def test_stretches_give_back_the_weights_whatever_they_begin_with():
     path, speed = (part @ weights for part in bends.gathered)
     times = np.tile(step * np.arange(N), (P, 1))
     place, start = rng.normal(size=(2, P, 1, A, d))
-    seen = Tracks(times, place + times[:, :, None, None] * start + path, start + speed)
+    tracks = Tracks(times, place + times[:, :, None, None] * start + path, start + speed)
     # A kick in one interval is no part of the law, and that interval is known.
-    seen.positions[0, 8:, 0] += 5.0 * (times[0, 8:, None] - times[0, 7])
-    seen.velocities[0, 8:, 0] += 5.0
+    tracks.positions[0, 8:, 0] += 5.0 * (times[0, 8:, None] - times[0, 7])
+    assert tracks.velocities is not None
+    tracks.velocities[0, 8:, 0] += 5.0
     calm = np.ones((P, N - 1, A), bool)
     calm[0, 7, 0] = False
-    stretches = stretches_of(bends, seen, NoiseScale(0.01, 0.01), calm, longest=6)
+    stretches = stretches_of(bends, tracks, NoiseScale(0.01, 0.01), calm, longest=6)
     found = regressed(stretches, np.zeros(n, int))
     np.testing.assert_allclose(found.mean, weights, atol=1e-3)
     assert found.misfit.max() < 1e-2
     calm[:] = True
     robust = regressed(
-        stretches_of(bends, seen, NoiseScale(0.01, 0.01), calm, longest=6), np.zeros(n, int)
+        stretches_of(bends, tracks, NoiseScale(0.01, 0.01), calm, longest=6), np.zeros(n, int)
     )
     np.testing.assert_allclose(robust.mean, weights, atol=1e-2)
 

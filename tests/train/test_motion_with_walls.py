@@ -9,6 +9,7 @@ import comotion as cm
 from comotion.config import Recipe, Stage
 from comotion.predict import load
 from comotion.predict.stretch import Stretch
+from comotion.systems import system
 from comotion.train import fit
 
 RADIUS = 5.0
@@ -40,8 +41,8 @@ def data():
 def fitted(data):
     short = Recipe("now", (Stage(12, 20, 2e-2, "cosine", "score"),), windows=8, draws=4)
     train, valid = data.split(0.8, 0.2, by="time")
-    parts = {"contacts": "auto", "alone": "wall"}
-    return fit(train, valid=valid, system="motion", recipe=short, progress=False, **parts)
+    near_walls = system("motion", contacts="auto", alone="wall")
+    return fit(train, valid=valid, system=near_walls, recipe=short, progress=False)
 
 
 def test_the_wall_is_found_beside_noise(fitted):
