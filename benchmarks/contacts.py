@@ -27,6 +27,7 @@ import xarray as xr
 from contact_worlds import BOX, FEATURES, WORLDS, World, floor
 from contact_worlds import parts_of as world_parts
 
+from comotion.config import SystemConfig
 from comotion.contacts import Parts
 from comotion.data import Trajectories
 from comotion.predict import FittedModel
@@ -73,7 +74,8 @@ def measure_charges(properties: str, seed: int, part: str) -> None:
     parts = paper_parts(scene, seed)
     judged = getattr(parts, part)
     about = {"scene": f"5 charges, {properties}", "learned_from": 5, "seed": seed, "part": part}
-    learned(parts.train, judged, parts.train, about, properties)
+    wanted = system("comotion", properties=properties, simplify=True)
+    learned(parts.train, judged, parts.train, about, wanted)
     states, times = judged.true.values, judged.true.times
     d = states.shape[-1] // 2
     start, speed = states[:, :1, :, :d], states[:, :1, :, d:]
@@ -85,12 +87,16 @@ def measure_charges(properties: str, seed: int, part: str) -> None:
 
 
 def learned(
-    train: Part, judged: Part, climate: Part, about: dict[str, Any], properties: str = "observed"
+    train: Part,
+    judged: Part,
+    climate: Part,
+    about: dict[str, Any],
+    wanted: SystemConfig | None = None,
 ) -> FittedModel:
     begun = time.perf_counter()
-    wanted = system("comotion", properties=properties)
+    wanted = wanted or system("comotion")
     fitted = fit(train.seen, system=wanted, hold_out=0.0, seed=about["seed"])
-    if properties == "inferred":
+    if wanted.properties == "inferred":
         about = about | {"signs_right": signs_right(fitted, judged)}
     knows = time.perf_counter()
     forecast = fitted.predict(judged.seen, draws=DRAWS, seed=about["seed"])

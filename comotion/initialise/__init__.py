@@ -25,7 +25,6 @@ from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shooting import can_shoot, with_shooting
 from comotion.initialise.shown import look_at
 from comotion.initialise.simple_laws import (
-    PARTS_OF_SIMPLE_LAWS,
     SimpleLaw,
     simple_law,
     with_simple_law,
@@ -33,7 +32,6 @@ from comotion.initialise.simple_laws import (
 from comotion.model import Model
 
 __all__ = [
-    "PARTS_OF_SIMPLE_LAWS",
     "SimpleLaw",
     "initialise",
     "look_for_contacts",

@@ -59,8 +59,6 @@ PARTS = {
     "fourier_features": 64,
     "simplify": False,
 }
-PARTS_OF_SIMPLE_LAWS = set(PARTS) | {"function", "who", "accumulation", "substeps"}
-"""Whoever chooses one of them wants no other law."""
 SHORT, LONG = 8, 20
 """Frames of a stretch, before and after contacts are known."""
 TURNS = 3

@@ -136,8 +136,6 @@ def _source(name: str, scene: PaperScene, scale: str) -> AbstractSource:
         return Truth()
     config = size.system(system(DEFAULT if name == OURS else name))
     if name == OURS:
-        # Balls fly straight between contacts, so that there is no law to look for.
-        config = replace(config, simplify=scene.kind != "balls")
         return Ours(config, size.own_plan(config, scene))
     return Fit(config, size.plan(config, scene))
 

@@ -29,8 +29,8 @@ _FOR_PEOPLE = {
     "fourier_features": 96,
 }
 
-_BY_EVIDENCE = {"contacts": "auto", "simplify": True}
-"""Where things bounce, and whether a simple law is enough, is found in the data."""
+_COLLIDING = {"contacts": "auto"}
+"""Where things bounce, where and how is found in the data."""
 
 _MOTION = {
     "scaling": "units",
@@ -52,7 +52,7 @@ OURS = {
 """Systems that are not the paper's, and what they are for."""
 
 SYSTEMS: dict[str, dict[str, Any]] = {
-    DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE | _BY_EVIDENCE,
+    DEFAULT: _GP | _STRUCTURED | _FOR_PEOPLE | _COLLIDING,
     MOTION: _GP | _STRUCTURED | _MOTION,
     "NODE": _NN | _JOINT,
     "NODE-L": _NN | _JOINT | _LATENT,

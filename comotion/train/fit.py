@@ -20,7 +20,7 @@ from comotion.data.summary import summarise
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset, to_dataset, with_straight_line
 from comotion.errors import BadInput
-from comotion.initialise import PARTS_OF_SIMPLE_LAWS, initialise, look_for_contacts, with_walls
+from comotion.initialise import initialise, look_for_contacts, with_walls
 from comotion.integrate import BodyNoise
 from comotion.predict import FittedModel, contacts_of
 from comotion.systems import DEFAULT, build, check_data, data_shape, system
@@ -212,8 +212,6 @@ def run_config(
     base = system(name) if isinstance(name, str) else name
     wishes = {name: value for name, value in parts.items() if name in WISHES}
     own = {name: value for name, value in parts.items() if name not in wishes}
-    if not PARTS_OF_SIMPLE_LAWS.isdisjoint(own):  # who names parts of a law means them
-        own = {"simplify": False, **own}
     chosen = replace(base, **own)
     if isinstance(recipe, str):
         plan = named_recipe(recipe, chosen, velocities_seen=velocities_seen)

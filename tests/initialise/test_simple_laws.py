@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from comotion.backend.devices import one_thread_each
-from comotion.config import replace
 from comotion.contacts import Restitution, box
 from comotion.data import Trajectories
 from comotion.initialise.flight_laws import Bends, regressed, stretches_of
 from comotion.initialise.simple_laws import find_simple_law
 from comotion.initialise.tracks import NoiseScale, Tracks
 from comotion.simulate import charged_particles, springs
-from comotion.systems import system
 from comotion.train.fit import run_config, untrained
 from tests.billiards import Parts, billiard
 
@@ -30,7 +28,7 @@ def seen(tracks: Tracks) -> Trajectories:
 
 @one_thread_each()
 def found_in(data, **changes):
-    config = run_config("comotion", "short", 0, changes)
+    config = run_config("comotion", "short", 0, {"simplify": True} | changes)
     fitted, dataset = untrained(data, config, key=jax.random.key(0))
     layout = fitted.model.dynamics.layout
     law = find_simple_law(config.system, layout, dataset, key=jax.random.key(1))
@@ -138,10 +136,3 @@ def test_stretches_give_back_the_weights_whatever_they_begin_with():
         stretches_of(bends, tracks, NoiseScale(0.01, 0.01), calm, longest=6), np.zeros(n, int)
     )
     np.testing.assert_allclose(robust.mean, weights, atol=1e-2)
-
-
-def test_choosing_a_part_of_the_law_is_choosing_the_law():
-    assert run_config("comotion", "short", 0, {}).system.simplify
-    assert not run_config("comotion", "short", 0, {"pair": "radial"}).system.simplify
-    assert not system("I-GPODE-S").simplify
-    assert replace(system("comotion"), simplify=False).simplify is False
