@@ -25,6 +25,8 @@ class Stretch:
         return np.interp(leads, self.leads, self.factors) if self.leads else np.ones_like(leads)
 
     def apply(self, draws: Draws, leads: Float[np.ndarray, "P T"]) -> Draws:
+        if not self.leads:
+            return draws
         mean = draws.mean(axis=0, keepdims=True)
         factors = self.at(leads).astype(draws.dtype)
         return mean + factors[None, :, :, None, None] * (draws - mean)

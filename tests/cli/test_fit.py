@@ -1,5 +1,6 @@
 import dataclasses
 import html
+import json
 import re
 import shutil
 import signal
@@ -22,6 +23,13 @@ from comotion.predict.checkpoint import read as read_checkpoint
 
 def weights(run: Path) -> dict[str, np.ndarray]:
     return read_checkpoint(run / "model.safetensors")[0]
+
+
+def trained_on(run: Path) -> list[dict[str, float]]:
+    """The figures of all steps, bit for bit, but for what was only watched."""
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    watched = ("time", "valid_")
+    return [{k: v for k, v in row.items() if not k.startswith(watched)} for row in rows]
 
 
 def changed_recipe(demo: Path, file: Path, **changes) -> str:
@@ -214,8 +222,7 @@ def test_training_that_diverges_is_told_in_one_sentence(demo, tmp_path, capsys):
 def test_the_share_trains_on_the_first_sequences_and_watches_the_rest(run, twice, tmp_path):
     words = ["--config", str(run / "config.toml"), "--out", str(tmp_path / "half"), "--no-report"]
     assert main(["fit", twice, *words, "--split", "0.5"]) == 0
-    for name, array in weights(tmp_path / "half").items():
-        np.testing.assert_array_equal(array, weights(run)[name])
+    assert trained_on(tmp_path / "half") == trained_on(run)
     assert "valid_log_likelihood" in (tmp_path / "half" / "metrics.jsonl").read_text()
     assert "valid_log_likelihood" not in (run / "metrics.jsonl").read_text()
 
@@ -225,8 +232,7 @@ def test_a_valid_file_is_watched_and_never_trained_on(demo, run, tmp_path):
     words = ["--config", str(run / "config.toml"), "--no-report"]
     words += ["--out", str(tmp_path / "watched")]
     assert main(["fit", data, *words, "--valid", data]) == 0
-    for name, array in weights(tmp_path / "watched").items():
-        np.testing.assert_array_equal(array, weights(run)[name])
+    assert trained_on(tmp_path / "watched") == trained_on(run)
     assert "valid_log_likelihood" in (tmp_path / "watched" / "metrics.jsonl").read_text()
 
 

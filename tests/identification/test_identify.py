@@ -9,6 +9,7 @@ import pytest
 
 import comotion as cm
 from comotion.identification import choose
+from comotion.identification.evidence import EvidenceOfLaws
 from comotion.identification.structures import (
     BILLIARD,
     CONTACTS,
@@ -157,7 +158,9 @@ def test_a_structure_whose_training_diverges_is_no_reason_to_stop(found, monkeyp
             return found.trials[0]
         raise TrainingDivergedError("no gradient was finite")
 
-    monkeypatch.setattr(choose._Search, "trial", trial)
+    favours = EvidenceOfLaws({}, {}, {Kind(alone="speed"): 100.0})
+    monkeypatch.setattr(choose, "evidence_of", lambda *about: favours)
+    monkeypatch.setattr(choose._Search, "_trial", trial)
     again = cm.identify(cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0))
     assert again.chosen is found.trials[0]
     assert again.skipped["f_s of speed"] == "no gradient was finite"
