@@ -115,7 +115,13 @@ def _law(fitted: FittedModel) -> dict[str, Figure | str | Path]:
         alone, interaction = fitted.law.plot()
     except BadInput:  # the law of pictures or of a joint state is no field over places
         return {}
-    return {"What an object does alone": alone, "What another object does to it": interaction}
+    parts = fitted.config.system
+    figures: dict[str, Figure | str | Path] = {}
+    if parts.alone != "none" or fitted.contact_law is not None:  # walls are in this picture
+        figures["What an object does alone"] = alone
+    if parts.pair != "none":
+        figures["What another object does to it"] = interaction
+    return figures
 
 
 def _sentences(fitted: FittedModel) -> Sequence[str]:

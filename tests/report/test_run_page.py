@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from comotion.config import replace
 from comotion.predict.findings import Findings, Rival, Skill
 from comotion.report.explorer import Explorer
 from comotion.report.run_page import report, skill_by_lead
@@ -46,6 +47,15 @@ def test_a_system_the_page_cannot_run_is_shown_as_a_film(fitted_balls, tmp_path,
     assert "Nothing was held out, so nobody knows" in page
     assert "<iframe" not in page
     assert "data:image/gif" in page
+
+
+def test_what_is_no_part_of_the_model_has_no_picture(fitted_balls, tmp_path):
+    fitted, _ = fitted_balls
+    picture = "What another object does to it"
+    assert picture in report(fitted, tmp_path / "whole.html").read_text()
+    system = replace(fitted.config.system, pair="none")
+    deaf = dataclasses.replace(fitted, config=dataclasses.replace(fitted.config, system=system))
+    assert picture not in report(deaf, tmp_path / "deaf.html").read_text()
 
 
 def test_lines_of_every_rival_stand_in_the_figure_and_no_legend_is_cut(findings):
