@@ -6,9 +6,11 @@ the work has a thread of its own, and the one that hears the signal passes it on
 
 import contextvars
 import ctypes
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
@@ -58,9 +60,10 @@ def interruptible(work: Callable[[], Result], heard: threading.Event) -> Result:
             running.done.wait(0.2)  # without a time Windows would not hear the signal
         except KeyboardInterrupt:
             heard.clear()
-            running.stop()
             _left_behind.append(running.done)  # whatever happens, even a second Ctrl-C
-            _wait_for_either(running.done, heard)
+            with _lost_interrupts() as lost:
+                running.stop()
+                _wait_for_either(running, heard, lost)
             if not running.done.is_set() and not heard.is_set():
                 raise LeftBehind from None
     if running.error is not None:
@@ -68,10 +71,31 @@ def interruptible(work: Callable[[], Result], heard: threading.Event) -> Result:
     return running.result[0]
 
 
-def _wait_for_either(done: threading.Event, heard: threading.Event) -> None:
+def _wait_for_either(running: _Work, heard: threading.Event, lost: threading.Event) -> None:
     until = time.monotonic() + PATIENCE
-    while not done.is_set() and not heard.wait(0.05) and time.monotonic() < until:
-        pass
+    while not running.done.is_set() and not heard.wait(0.05) and time.monotonic() < until:
+        if lost.is_set():
+            lost.clear()
+            running.stop()
+
+
+@contextmanager
+def _lost_interrupts() -> Iterator[threading.Event]:
+    """Set when one was raised where nobody can catch it, as in JAX's callback of the garbage
+    collector: Python would print it and go on."""
+    lost, usual = threading.Event(), sys.unraisablehook
+
+    def notice(unraisable: "sys.UnraisableHookArgs") -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            lost.set()
+        else:
+            usual(unraisable)
+
+    sys.unraisablehook = notice
+    try:
+        yield lost
+    finally:
+        sys.unraisablehook = usual
 
 
 def is_work_left_behind() -> bool:

@@ -41,6 +41,27 @@ def test_work_in_python_sees_the_interrupt_and_may_answer_it():
     assert interruptible(count, threading.Event()) == "kept"
 
 
+def test_an_interrupt_that_nobody_can_catch_is_raised_again(capsys):
+    """As in a callback of the garbage collector, which Python prints and forgets."""
+
+    class Dying:
+        def __del__(self) -> None:
+            while True:
+                time.sleep(0.01)
+
+    def count() -> str:
+        Dying()
+        try:
+            while True:
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            return "kept"
+
+    press_ctrl_c(after=0.2)
+    assert interruptible(count, threading.Event()) == "kept"
+    assert capsys.readouterr().err == ""
+
+
 def test_work_that_hears_nothing_is_left_behind_within_three_seconds():
     press_ctrl_c(after=0.2)
     begun = time.monotonic()
