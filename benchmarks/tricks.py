@@ -1,11 +1,11 @@
-"""What does each part of the default recipe buy? `python benchmarks/tricks.py`
+"""What does each part of the short recipe buy? `python benchmarks/tricks.py`
 
 The demo's system, its smooth law alone, is fitted to 100 sequences of three balls (low noise) with
-half the iterations of the default recipe, once with everything and once without each part, over
-three seeds of data and training, and judged on validation sequences; then with everything, but
-fewer or more iterations; then the paper's own parts, started in two ways (one seed each). For
-speed, one step of 33 frames is timed in processes with and without a part, which take turns
-because the machine's speed changes from minute to minute. Rows
+half the iterations of its recipe, and networks (I-NODE) with a third of theirs, once with
+everything and once without each part, over three seeds of data and training, and judged on
+validation sequences; then the demo's with fewer or more iterations; then the paper's own parts,
+started in two ways (one seed each). For speed, one step of 33 frames is timed in processes with and
+without a part, which take turns because the machine's speed changes from minute to minute. Rows
 that exist are left out; `--page` writes the tables of docs/training.md.
 """
 
@@ -37,19 +37,9 @@ class Without:
     forecast: Changes = field(default_factory=dict)
 
 
-QUESTIONED = {"tolerance": 0.05, "velocity_tolerance": 0.2, "kernel_rate": 0.1}
-"""Parts that the recipe of the demo's system has lost since, because they did not pay."""
-NO_TOLERANCE = {"tolerance": 0.0, "velocity_tolerance": 0.0}
-
-ACCURACY = {
+DEMO = {
     "everything": Without(),
     "warm start": Without("q(U) by regression on smoothed rates", recipe={"regression": False}),
-    "tolerance": Without("trajectories may be a little off", recipe={"tolerance": 0.0}),
-    "velocity tolerance": Without("more so for velocities", recipe={"velocity_tolerance": 0.0}),
-    "either tolerance": Without("both of them; dropped since", recipe=NO_TOLERANCE),
-    "slow kernels": Without(
-        "kernels learn at a tenth of the rate; dropped since", recipe={"kernel_rate": 1.0}
-    ),
     "clipping": Without("gradients of norm one at most", recipe={"clip": 0.0}),
     "smoother": Without("initial states by regression, no network", system={"encoder": "gru"}),
     "radial f_b": Without("f_b in the frame of the pair", system={"pair": "relative"}),
@@ -57,11 +47,30 @@ ACCURACY = {
     "calibration": Without("pushes for what the law leaves open", recipe={"calibration": 0}),
     "candidates": Without("starts that lead through the first frames", forecast={"candidates": 1}),
 }
+NETWORK = {
+    "everything": Without(),
+    "pretraining": Without("300 steps on smoothed rates and states", recipe={"pretrain": 0}),
+    "clipping": DEMO["clipping"],
+    "tolerance": Without("trajectories may be a little off", recipe={"tolerance": 0.0}),
+    "velocity tolerance": Without("more so for velocities", recipe={"velocity_tolerance": 0.0}),
+    "either tolerance": Without(
+        "both of them", recipe={"tolerance": 0.0, "velocity_tolerance": 0.0}
+    ),
+    "calibration": DEMO["calibration"],
+}
+DROPPED = {
+    "tolerance": "trajectories may be a little off",
+    "velocity tolerance": "more so for velocities",
+    "either tolerance": "both of them",
+    "slow kernels": "kernels learn at a tenth of the rate",
+}
+"""Parts that the recipe of the demo's system once had, in the rows of kind `accuracy`."""
 STARTS = {
     "nothing": Without(),
     "a regression": Without(recipe={"regression": True, "pretrain": 300, "kernel_rate": 0.1}),
 }
 HALF = ((16, 150),)
+THIRD = ((5, 300), (16, 100))
 ROUNDS = {
     "150 of 16 frames": HALF,
     "300 of 16 frames": ((16, 300),),
@@ -81,8 +90,13 @@ HORIZON, REPEATS, TURNS = 33, 10, 2
 METRICS = ("mse_draws_table", "mse_mean_table", "ell_table", "crps_table", "coverage_95")
 
 
-def accuracy(name: str, seed: int) -> None:
-    judge({"kind": "accuracy", "without": name}, demo(), ACCURACY[name], HALF, seed=seed)
+def demo_part(name: str, seed: int) -> None:
+    judge({"kind": "demo", "without": name}, demo(), DEMO[name], HALF, seed=seed)
+
+
+def network_part(name: str, seed: int) -> None:
+    row = {"kind": "network", "without": name}
+    judge(row, {"system": "I-NODE"}, NETWORK[name], THIRD, seed=seed, draws=20)
 
 
 def length(name: str, _: int) -> None:
@@ -100,7 +114,13 @@ def demo() -> Changes:
 
 
 def judge(
-    row: Changes, parts: Changes, without: Without, rounds: Rounds = (), *, seed: int = SEEDS[0]
+    row: Changes,
+    parts: Changes,
+    without: Without,
+    rounds: Rounds = (),
+    *,
+    seed: int = SEEDS[0],
+    draws: int = 100,
 ) -> None:
     """With the recipe's own rounds, unless others are given."""
     from comotion.reproduce.conventions import paper_scores
@@ -115,15 +135,14 @@ def judge(
         dataclasses.replace(short.stages[0], horizon=horizon, iterations=count)
         for horizon, count in rounds
     )
-    whole = QUESTIONED if rounds else {}
-    changes = whole | without.recipe | {"stages": stages or short.stages}
+    changes = without.recipe | {"stages": stages or short.stages}
     data = bouncing_balls(sequences=200, objects=3, noise="low", seed=seed)
     train, valid = data.split(100, 100)
     begin = time.perf_counter()
     plan = dataclasses.replace(short, **changes)
     fitted = fit(train, system=config, recipe=plan, hold_out=0.0, seed=seed)
     seconds = round(time.perf_counter() - begin)
-    found = paper_scores(fitted.predict(valid, draws=100, **without.forecast), valid)
+    found = paper_scores(fitted.predict(valid, draws=draws, **without.forecast), valid)
     row["fit_seconds"] = seconds
     for metric in METRICS:
         row[metric] = round(found[metric], 3)
@@ -182,20 +201,16 @@ def turn(name: str, _: int) -> None:
 
 def write_page() -> None:
     rows = read("tricks")
-    everything = found(rows, "accuracy", "everything")
     scores = ("MSE of draws", "of the mean", "ELL", "CRPS", "in 95 % band")
-    parts = {name: f"{name} | {without.meaning}" for name, without in ACCURACY.items()}
-    parts["everything"] = "nothing | "
     speeds = {name: f"{name} | {meaning}" for name, meaning in SPEED.items()}
+    parts = {
+        kind: {name: without.meaning for name, without in table.items()}
+        for kind, table in {"demo": DEMO, "network": NETWORK}.items()
+    }
     lines = [
-        *_table(
-            ("without", "which is"),
-            (*scores, "CRPS, each seed, × with it"),
-            rows,
-            "accuracy",
-            parts,
-            lambda found: f"{_scores(found)} | {_beside(found, everything)}",
-        ),
+        *_parts("demo's system without", rows, "demo", parts["demo"], scores),
+        *_parts("networks without", rows, "network", parts["network"], scores),
+        *_parts("dropped from the demo's", rows, "accuracy", DROPPED, scores),
         *_table(("steps",), scores, rows, "length", {name: name for name in ROUNDS}, _scores),
         *_table(("paper's parts from",), scores, rows, "start", {n: n for n in STARTS}, _scores),
         *_table(
@@ -208,6 +223,21 @@ def write_page() -> None:
         ),
     ]
     write_between(PAGE, "tricks", lines)
+
+
+def _parts(
+    head: str, rows: list[dict], kind: str, meanings: dict[str, str], scores: tuple[str, ...]
+) -> list[str]:
+    everything = found(rows, kind, "everything")
+    return _table(
+        (head, "which is"),
+        (*scores, "CRPS, each seed, × with it"),
+        rows,
+        kind,
+        {"everything": "nothing | "}
+        | {name: f"{name} | {said}" for name, said in meanings.items() if name != "everything"},
+        lambda found: f"{_scores(found)} | {_beside(found, everything)}",
+    )
 
 
 def _table(
@@ -251,8 +281,8 @@ def _beside(rows: list[dict], everything: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="store_true", help="write the tables and stop")
-    measures = {"length": length, "accuracy": accuracy, "start": start, "speed": speed}
-    measures["turn"] = turn
+    measures = {"demo": demo_part, "network": network_part, "length": length}
+    measures |= {"start": start, "speed": speed, "turn": turn}
     for kind in measures:
         parser.add_argument(f"--{kind}", help="only this one, in this process")
     parser.add_argument("--seed", type=int, default=SEEDS[0])
@@ -261,9 +291,10 @@ def main() -> None:
         if name := getattr(chosen, kind):
             return measure(name, chosen.seed)
     if not chosen.page:
-        names = {"length": ROUNDS, "accuracy": ACCURACY, "start": STARTS, "speed": SPEED}
+        names = {"demo": DEMO, "network": NETWORK, "length": ROUNDS}
+        names |= {"start": STARTS, "speed": SPEED}
         for kind in names:
-            seeds = SEEDS if kind == "accuracy" else SEEDS[:1]
+            seeds = SEEDS if kind in ("demo", "network") else SEEDS[:1]
             for seed in seeds:
                 for name in names[kind]:
                     rows = found(read("tricks"), kind, name)
