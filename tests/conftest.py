@@ -17,6 +17,7 @@ os.environ |= {
     # Most of the time would go into optimising programs that run once.
     "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
     "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
+    "JAX_TRACEBACK_IN_LOCATIONS_LIMIT": "0",  # or a tenth goes into saying which line made what
     "JAX_NUM_CPU_DEVICES": "2",  # whatever the machine has: devices share the work
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
@@ -52,12 +53,13 @@ def shared_context():
 mlir.make_ir_context = shared_context
 
 MOST_MAPS = 10_000
-SLOW = ("test_first_ten_minutes", "contracts", "explorer", "identification", "train", "cli")
-SLOW += ("initialise", "jobs", "reproduce", "sweep", "report", "predict")
+SLOW = ("test_first_ten_minutes", "test_demo", "contracts", "explorer", "identification", "train")
+SLOW += ("cli", "initialise", "jobs", "reproduce", "sweep", "report", "predict")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files and folders first, or one worker would end up waiting for the other."""
+    """Long files and folders first, or one worker would end up waiting for the other; the demo's
+    folder is made before both of them want it."""
 
     def rank(item: pytest.Item) -> int:
         names = {item.path.stem, item.path.parent.name}

@@ -19,6 +19,7 @@ from comotion.config import read_toml, write_toml
 from comotion.data import Trajectories, read, write
 from comotion.errors import BadInput
 from comotion.predict.checkpoint import read as read_checkpoint
+from tests.straight import straight_walkers
 
 
 def weights(run: Path) -> dict[str, np.ndarray]:
@@ -58,10 +59,12 @@ def twice(demo, tmp_path_factory) -> str:
     return str(file)
 
 
-def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp_path, capsys):
+def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(
+    demo, twice, tmp_path, capsys
+):
     out = tmp_path / "run"
     words = ["--config", str(demo / "config.toml"), "--out", str(out)]
-    assert main(["fit", str(demo / "test.csv"), *words]) == 0
+    assert main(["fit", twice, *words, "--split", "0.5"]) == 0
     names = {path.name for path in out.iterdir()}
     kept = {"config.toml", "metrics.jsonl", "checkpoint", "model.safetensors"}
     assert names == kept | {"plan.txt", "held_out.nc", "data.toml", "report.html"}
@@ -72,7 +75,7 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
     assert f"the model is {out / 'model.safetensors'}" in stdout
     assert f"open {out / 'report.html'}" in stdout
     assert f"comotion predict {out} DATA" in stdout
-    assert stderr.splitlines()[0] == "held out: the last 1 of 6 sequences"
+    assert stderr.splitlines()[0] == "held out: the last 6 of 12 sequences"
     fitted = load(out)
     assert str(fitted.findings) in stdout
     assert fitted.findings.sentence in repr(fitted)
@@ -84,10 +87,8 @@ def test_a_run_folder_has_all_its_parts_and_the_next_commands_are_told(demo, tmp
 
 
 def test_without_a_system_what_forecasts_best_is_identified_first(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    flights = rng.normal(size=(2, 2)) + 0.05 * rng.normal(size=(1, 60, 2, 2))
     table, out = tmp_path / "flights.csv", tmp_path / "run"
-    write(Trajectories.from_arrays(np.cumsum(flights, axis=1), np.arange(60.0)), table)
+    write(straight_walkers(), table)
     assert main(["fit", str(table), "--out", str(out), "--time-limit", "1", "--no-report"]) == 0
     stdout, stderr = capsys.readouterr()
     assert "trying: no law" in stderr
@@ -107,7 +108,7 @@ def test_running_a_config_again_gives_the_same_model(demo, run, tmp_path):
 
 def test_another_seed_gives_another_model(demo, run, tmp_path):
     words = ["--config", str(run / "config.toml"), "--seed", "7", "--no-report"]
-    words += ["--out", str(tmp_path / "7")]
+    words += ["--out", str(tmp_path / "7"), "--split", "1"]
     assert main(["fit", str(demo / "test.csv"), *words]) == 0
     assert read_toml(tmp_path / "7" / "config.toml").seed == 7
     first, other = weights(run), weights(tmp_path / "7")
@@ -119,7 +120,7 @@ def test_the_same_command_twice_keeps_the_run_of_before_beside_the_new_one(demo,
     shutil.copytree(run, place)
     (place / "mine.txt").write_text("a note")
     words = ["fit", str(demo / "test.csv"), "--config", str(run / "config.toml"), "--quiet"]
-    words += ["--no-report", "--out", str(place), "--seed"]
+    words += ["--no-report", "--split", "1", "--out", str(place), "--seed"]
     assert main([*words, "1"]) == 0
     assert (tmp_path / "twice-1" / "mine.txt").read_text() == "a note"
     assert read_toml(tmp_path / "twice-1" / "config.toml").seed == 0
@@ -143,12 +144,12 @@ def test_a_run_that_is_resumed_knows_what_it_held_out(demo, twice, tmp_path):
             np.testing.assert_array_equal(array, before[name])
 
 
+@pytest.mark.usefixtures("run")  # has compiled the steps
 def test_ctrl_c_keeps_the_model_so_far(demo, environment, tmp_path):
     out = tmp_path / "long"
     config = changed_recipe(demo, tmp_path / "long.toml", iterations=1_000_000)
     program = "import sys; from comotion.cli import main; sys.exit(main())"
-    words = ["fit", str(demo / "test.csv"), "--config", config, "--out", str(out)]
-    words += ["--set", "function=mlp", "--set", "hidden_alone=4", "--set", "hidden_pair=4"]
+    words = ["fit", str(demo / "test.csv"), "--config", config, "--out", str(out), "--split", "1"]
     process = subprocess.Popen(
         [sys.executable, "-c", program, *words],
         env=environment,
@@ -171,7 +172,7 @@ def test_ctrl_c_keeps_the_model_so_far(demo, environment, tmp_path):
     assert "--resume goes on" in stderr
     assert "Traceback" not in stderr
     assert int(read_checkpoint(out / "checkpoint" / "state.safetensors")[0]["iteration"]) >= 1
-    assert load(out / "model.safetensors").config.system.function == "mlp"
+    assert load(out / "model.safetensors").config == read_toml(out / "config.toml")
 
 
 @pytest.mark.parametrize("moment", ["finding a start", "compiling for windows"])
@@ -211,7 +212,7 @@ def test_ctrl_c_is_answered_at_once_while_programs_are_compiled(
 
 def test_training_that_diverges_is_told_in_one_sentence(demo, tmp_path, capsys):
     config = changed_recipe(demo, tmp_path / "wild.toml", iterations=40, learning_rate=1e30)
-    words = ["--config", config, "--out", str(tmp_path / "wild")]
+    words = ["--config", config, "--out", str(tmp_path / "wild"), "--split", "1"]
     assert main(["fit", str(demo / "test.csv"), *words]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -23,24 +23,23 @@ from comotion.identification.structures import (
     of_pairs,
     rounds,
 )
+from comotion.simulate import bouncing_balls
 from comotion.train.interruptible import is_work_left_behind
 from comotion.train.loop import TrainingDivergedError
+from tests.straight import FRAMES, SEQUENCES, straight_walkers
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_steps():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(choose.STEPS, "quick", 10)
+        yield
 
 
 @pytest.fixture(scope="module")
 def found():
-    """Two walkers that go straight on, with the search stopped after its first structure."""
-    rng = np.random.default_rng(0)
-    times = 0.5 * np.arange(24)
-    start, velocity = rng.normal(size=(2, 8, 1, 2, 2))
-    values = 5 * start + velocity * times[None, :, None, None]
-    data = cm.Trajectories.from_arrays(values + 0.02 * rng.normal(size=values.shape), times)
-    steps = pytest.MonkeyPatch()
-    steps.setitem(choose.STEPS, "quick", 10)
-    try:
-        return cm.identify(data, horizon=4, time_limit=0.0)
-    finally:
-        steps.undo()
+    """The search stopped after its first structure."""
+    return cm.identify(straight_walkers(), time_limit=0.0)
 
 
 def test_without_time_the_null_is_the_answer_and_what_was_not_tried_is_said(found):
@@ -62,7 +61,7 @@ def test_where_there_is_no_law_a_straight_line_is_not_beaten_by_much(found):
 
 def test_the_model_that_was_chosen_forecasts(found):
     data = cm.Trajectories.from_arrays(
-        np.cumsum(np.ones((1, 12, 2, 2)), axis=1), 0.5 * np.arange(12)
+        np.cumsum(np.ones((1, 12, 2, 4)), axis=1), 0.5 * np.arange(12)
     )
     forecast = found.model.predict(data, horizon=1.0, draws=3)
     assert np.isfinite(forecast.observation.values).all()
@@ -104,13 +103,7 @@ def test_noise_of_its_own_replaces_what_has_none():
 
 
 def test_balls_that_fly_straight_between_contacts_are_known_for_what_they_are():
-    balls = cm.simulate.bouncing_balls(sequences=24, frames=60, noise="low", seed=3)
-    steps = pytest.MonkeyPatch()
-    steps.setitem(choose.STEPS, "quick", 10)
-    try:
-        found = cm.identify(balls, horizon=20)
-    finally:
-        steps.undo()
+    found = cm.identify(bouncing_balls(sequences=SEQUENCES, frames=FRAMES, noise="low", seed=3))
     assert found.chosen.structure == BILLIARD
     assert found.chosen.evaluation.skill("constant velocity").low > 0.5
     assert found.model.contact_law is not None
@@ -136,11 +129,11 @@ def test_ctrl_c_ends_a_search_that_is_deaf_and_keeps_the_best_so_far(monkeypatch
         return real(*data, **options)
 
     monkeypatch.setattr(choose, "fit", deaf_later)
-    monkeypatch.setitem(choose.STEPS, "quick", 2)
-    data = cm.simulate.agents("swarm", sequences=6, objects=3, frames=40, velocities=False, seed=0)
+    favours = EvidenceOfLaws({"wandering": 0.0}, {}, {Kind(alone="raw"): 100.0})
+    monkeypatch.setattr(choose, "evidence_of", lambda *about: favours)
     hearing = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        model = cm.fit(data, out=tmp_path / "run")
+        model = cm.fit(straight_walkers(), out=tmp_path / "run")
     finally:
         signal.signal(signal.SIGINT, hearing)
     assert time.monotonic() - pressed[1] < 5.5
@@ -168,9 +161,9 @@ def test_a_structure_whose_training_diverges_is_no_reason_to_stop(found, monkeyp
 
 def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):
     data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
-    tiny = {"inducing_alone": 5, "inducing_pair": 5, "fourier_features": 4, "iterations": 2}
-    tiny |= {"windows": 8, "calibration": 4}
+    tiny = {"hidden_alone": 4, "hidden_pair": 4, "encoder": "smoother", "iterations": 1}
+    tiny |= {"windows": 2, "pretrain": 0, "regression": False, "calibration": 0}
     quiet = {"progress": False, "report": False, "out": tmp_path}
-    first = cm.fit(data, system="I-GPODE-S", seed=3, **tiny, **quiet)
+    first = cm.fit(data, system="I-NODE", seed=3, **tiny, **quiet)
     again = cm.fit(data, resume=True, **quiet)
     assert again.config == first.config

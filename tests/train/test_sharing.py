@@ -21,8 +21,7 @@ from comotion.simulate import bouncing_balls
 from comotion.train import fit, step
 
 balls = bouncing_balls(sequences=8, frames=12, noise="low", seed=0)
-parts = dict(encoder="smoother", inducing_alone=4, inducing_pair=4, fourier_features=4)
-parts |= dict(contacts="off")
+parts = dict(encoder="smoother", function="mlp", hidden_alone=4, hidden_pair=4, contacts="off")
 recipe = Recipe(name="tiny", stages=(Stage(3, 4, 1e-2),), windows=8, draws=2)
 mesh = step.mesh_for(recipe.windows)
 assert (1 if mesh is None else mesh.size) == {devices}
