@@ -8,10 +8,15 @@ from jaxtyping import Float
 from comotion.contacts import Restitution
 
 KNOTS = 4
+"""Of a piecewise-linear restitution: a curve by speed, with few numbers to learn."""
 FEWEST_FOR_FUNCTION = 60
+"""Contacts; with fewer, one number is all that can be told."""
 ROUNDS = 20
+"""Of weighing and leaving out by turns."""
 OUTLIER = 3.0
+"""Standard deviations beyond which a contact is not one of these."""
 MOST_SCATTER = 0.3
+"""Of restitution, beyond which it is no restitution any more."""
 CLEAR_SCATTER = 2.0
 """Errors themselves are known no better than this, as a ratio of variances."""
 Numbers = Float[np.ndarray, " K"]

@@ -11,6 +11,7 @@ from comotion.errors import BadInput
 from comotion.model import Model
 
 SMALLEST_SHARE = 1e-6
+"""Of the largest variance: below it, directions are rounding."""
 
 
 def with_components(model: Model, windows: Window) -> Model:

@@ -30,6 +30,7 @@ OUTLIER = 8.0
 FEWEST_OUTLIERS, MOST_OUTLIERS = 0.001, 0.2
 """Shares of rates that stand out, between which contacts are looked for beside forces."""
 MEAN_OF = 8
+"""Draws, whose mean stands for the mean law."""
 
 
 def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | None:

@@ -11,9 +11,11 @@ from comotion.initialise.jumps import Jumps
 from comotion.initialise.tracks import Tracks, by_track
 
 DIRECTIONS = 24
+"""Around the scene, 15 degrees apart."""
 MARGIN = 0.15
 """Share of the scene's width by which a flight must leave it to be called out."""
 MOST_OUT = 0.1
+"""Share of flights a law of contacts may let out before it is refused."""
 Vectors = Float[np.ndarray, "F d"]
 
 

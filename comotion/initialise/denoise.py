@@ -19,11 +19,16 @@ from comotion.coordinates.layout import Layout
 from comotion.data.windows import Window
 
 ITERATIONS = 20
+"""Of expectation and maximisation; their number is fixed, so one program serves all data."""
 TAIL = 1.0  # degrees of freedom of the pushes
 VAGUE = 100.0
+"""Spreads: what is thought of a track before any of its frames."""
 START_NOISE = 0.01
+"""Share of a feature's variance that noise begins with; the iterations find it."""
 START_PUSH = 0.1
+"""Likewise, of the mean square of velocities, in the time of a step."""
 TINY = 1e-12
+"""Keeps features that never change from a variance of zero."""
 
 
 class AxisTracks(eqx.Module):

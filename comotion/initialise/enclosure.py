@@ -14,19 +14,25 @@ from comotion.contacts import Restitution, Sphere
 from comotion.initialise.tracks import Tracks
 
 DIRECTIONS = 36
+"""Ten degrees apart: a wall is there in nearly all of them."""
 EDGE = 0.999
 """Quantile of the distance from the centre that counts as the edge in each direction."""
 FEWEST_IN_DIRECTION = 20
+"""Places, or the farthest one says nothing about an edge."""
 FILLED = 0.8
+"""Share of the directions that something has come out into."""
 ROUND = 0.03
 """Largest spread of the edge, by the radius."""
 SMALLER = 0.8
 """Of the radius: the circle that must be crossed if the edge is not."""
 AHEAD = 5
+"""Frames in which whoever heads for the wall would be beyond it."""
 FEWEST_APPROACHES = 20
+"""With fewer, chance may have turned all of them."""
 STOPPED, FREE = 0.05, 0.5
 """Shares of approaches that cross: at most so many at a wall, at least so many elsewhere."""
 ROUNDS = 30
+"""Of taking the edge from a better centre, at most."""
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,11 @@ from comotion.initialise.linear_rates import basis_rows, whitener
 from comotion.initialise.rates import some_rows
 
 CENTRES = 10
+"""Of each function: a law simple enough to be solved for in every sequence."""
 ROWS = 2000
+"""Places that the centres are chosen from."""
 KERNEL = "matern32"
+"""Rough enough for what changes within a diameter."""
 STEEPNESS = 0.5  # lengthscales, as a share of the spread of the inputs
 RESIDUAL = 0.3  # of a rate's own size: what so simple a law cannot be expected to explain
 

@@ -22,16 +22,26 @@ from comotion.gp.linalg import safe_cholesky
 from comotion.initialise.evidence import CENTRES, Evidence, gather, slots
 
 STARTS = 24
+"""Random laws to begin with; the one that explains most by turns is kept."""
 FIRST_ROUNDS = 6
+"""Turns by which the starts are told apart."""
 FEW = 60
+"""Sequences on which they are."""
 ROUNDS = 8
+"""Turns of the best one, on all sequences."""
 SETTLING = 4
+"""Turns after signs were turned, before both are compared."""
 TRIES = 8
+"""Random guesses at the properties of each sequence, beside those of before."""
 SWEEPS = 3
+"""Over all properties of a sequence, each solved for beside the others."""
 BATCH = 50
+"""Sequences that stand in memory together."""
 EVEN = 0.05  # explanations whose misfits differ by less than this share are equally good
 TINY = 1e-6
+"""Properties that are all zero stay so."""
 MOST_NUMBERS = 10**8
+"""In the square forms of all sequences: 400 MB."""
 
 
 class ExpandedLaw(eqx.Module):

@@ -15,7 +15,7 @@ PENALTY = 13.0
 """Of a cut for each axis, in units of the noise variance: chance alone rarely pays for it."""
 LONGEST = 60
 """Frames of one piece."""
-TINY = 1e-300
+TINY = 1e-300  # a weight of nothing is divided by
 WEAK = 1e-9
 """Knowledge of a velocity nothing is seen of, by that of one frame: keeps equations solvable."""
 Rows = Int[np.ndarray, "*F"]

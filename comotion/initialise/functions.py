@@ -16,7 +16,9 @@ from comotion.initialise.rates import Paths, some_rows
 from comotion.model import Model
 
 MOST_ROWS = 10_000
+"""Places that k-means and spreads look at."""
 MOST_SLOPES = 200
+"""Actors whose derivatives are looked at, each by differentiation."""
 
 
 def with_adapted_functions(model: Model, paths: Paths, *, key: Key) -> Model:

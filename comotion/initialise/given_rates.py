@@ -24,6 +24,7 @@ from comotion.initialise.regression import laws_of
 from comotion.systems.build import build_dynamics
 
 CLIMBS = 120
+"""Steps: rates that are given have no noise, so lengthscales pay to be found well."""
 FEW = 3
 """Chunks of moments, at most, in each step of the climb."""
 

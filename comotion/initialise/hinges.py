@@ -19,7 +19,9 @@ REACH = 30
 TRIES, LOOK = 31, 3.0
 """Times tried, up to so many frames before and after the first guess."""
 STEPS = 8
+"""Of Gauss-Newton from the best time tried; it converges quadratically."""
 TINY = 1e-300
+"""Keeps what nothing is known of from a division by zero."""
 
 
 @dataclass(frozen=True)

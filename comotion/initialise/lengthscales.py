@@ -21,8 +21,9 @@ from comotion.initialise.linear_rates import Laws, log_evidence
 from comotion.initialise.rates import Paths
 
 REACH = 1.5
-EVIDENCE_STEPS = 30
-EVIDENCE_RATE = 0.1
+"""Lengthscales, in ways of one step: below one a step would jump over what it should see."""
+EVIDENCE_STEPS, EVIDENCE_RATE = 30, 0.1
+"""Of Adam: so many steps of that size may change a lengthscale twentyfold."""
 
 
 @partial(jax.jit, static_argnames=("step", "climbs"), compiler_options=RUNS_ONCE)

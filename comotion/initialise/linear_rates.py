@@ -24,7 +24,9 @@ from comotion.gp.linalg import safe_cholesky, solve_lower
 from comotion.initialise.rates import Paths
 
 SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
+"""Places along an interval and their weights: exact for cubics."""
 CHUNK = 100
+"""Frames whose design stands in memory together."""
 TINY = 1e-12  # data in which nothing ever accelerates
 
 

@@ -26,8 +26,7 @@ MOST_TRACKS, TOGETHER = 150, 6
 """What the likelihood looks at: enough for sizes within a few per cent, in seconds."""
 FRAMES = 2
 """Of a window whose likelihood is looked at, for each that a forecast sees."""
-CLIMB = 50
-RATE = 0.15
+CLIMB, RATE = 50, 0.15
 """Steps of Adam and their size: far enough for sizes wrong by a factor of a thousand."""
 
 

@@ -9,11 +9,17 @@ from comotion.initialise.jumps import Jumps, Vectors
 from comotion.initialise.walls import beyond_luck
 
 FEWEST = 4
+"""Contacts of pairs at one distance: two or three may agree by chance."""
 FEWEST_EACH = 4
+"""Contacts of one pair, before it is asked for its own size."""
 WITHIN = 3.0
+"""Standard deviations."""
 SHARE = 0.5
+"""Of the contacts of pairs that lie at one distance, at least."""
 TIMES_CHANCE = 3.0
+"""As many as jumps of pairs would have there if they were anywhere."""
 PART = 0.01
+"""Share of all jumps: a distance that explains fewer is not what makes them."""
 INSIDE = 0.005
 """Share of frames in which a pair may be closer than it can be."""
 FEWEST_NEAR = 10

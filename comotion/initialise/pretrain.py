@@ -26,7 +26,9 @@ from comotion.initialise.shown import Shown
 from comotion.model import Beliefs, FirstEntries, Model
 
 WINDOWS = 50
+"""Per iteration: rates and first states need fewer than whole trajectories."""
 CLIP = 1.0
+"""As in training."""
 LAST_RATE = 0.02  # of the first learning rate
 RESIDUAL = 0.3  # of a rate's own size: what midpoints and smoothing cannot be expected to explain
 BLUR = 0.03  # of a state: below this a belief is not asked to be sharper

@@ -18,10 +18,13 @@ from comotion.initialise.shown import Shown
 from comotion.model import Model
 
 MOST_FRAMES = 10_000
+"""Of the posterior: what a design of a few hundred unknowns takes of memory."""
 FEWEST_FRAMES = 300
+"""Of the evidence, however many unknowns: collisions are one or two frames in a hundred."""
 EVIDENCE_WORK = 2_600_000
 """Frames times pairs times unknowns: a second or two."""
 START_RESIDUAL = 0.3
+"""Of a rate's size: what midpoints leave over; the evidence moves it."""
 
 
 def rates_are_linear(model: Model) -> bool:

@@ -31,11 +31,15 @@ from comotion.integrate import FixedSteps
 from comotion.model import FirstEntries, Model
 
 FRAMES = 10
+"""Of a window: long enough to average noise, short enough for a linear step."""
 MOST_WINDOWS = 200
+"""Each adds a chain of Jacobians: some thousand frames say enough."""
 VAGUE = 1e-6
 """Precision of a start state that no frame says anything about."""
 TINY = 1e-14
+"""Noise of data without any."""
 LEAST_FREE = 0.05
+"""Share of the observations that are left when unknowns have taken theirs."""
 
 
 Active = Bool[Array, " A"]

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from comotion.data.trajectories import Trajectories
 from comotion.data.windows import Dataset
 
-MEDIAN_TO_SD = 1 / 0.6745
+MEDIAN_TO_SD = 1 / 0.6745  # of normal numbers
 ROUNDING = 1e-4
 """Noise is at least this share of a typical step: data without any still have rounding."""
 

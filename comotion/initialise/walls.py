@@ -14,20 +14,27 @@ from comotion.contacts import Plane, Sphere
 from comotion.initialise.jumps import Jumps
 
 TRIALS = 400
+"""Random pairs of jumps to draw a wall through: of a wall with a tenth of the jumps, four."""
 WITHIN = 3.0
 """Standard deviations."""
 NEAR = 8.0
+"""Standard deviations within which no second wall is looked for."""
 TIMES_NULL = 5.0
+"""As many jumps as a wall would get if directions were turned at random."""
 FEWEST = 3
+"""Jumps: two are on a wall by construction."""
 PART = 0.01
+"""Share of all jumps: walls with fewer are chance, or matter to nobody."""
 BEYOND = 0.005
 """Share of frames that may lie beyond a wall."""
 MOST_WALLS = 12
+"""A scene with more is not made of walls."""
 SAME, TURNED = 0.02, 0.3
 """Jumps so near a wall, by the scene's width, and so nearly along its normal are its own."""
 LUCK = 0.01
 """Probability up to which a wall may be one by chance, over all the guesses at it."""
 REFITS = 5
+"""Of a wall to the jumps on it."""
 Places = Float[np.ndarray, "K d"]
 
 

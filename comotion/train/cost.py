@@ -11,6 +11,7 @@ STEP = 0.008
 VALUE = 6e-9
 BEGINNING = 30.0
 STAGES_OF_SOLVER = 4
+"""Evaluations of the field in a step of the fourth order."""
 MOVED = 40.0
 """What moving an object costs beside its law, in function values."""
 PROCESS = 1.2e9

@@ -17,6 +17,7 @@ Result = TypeVar("Result")
 PATIENCE = 2.0
 """Seconds that work has to stop by itself, so that Ctrl-C is answered within three."""
 _left_behind: list[threading.Event] = []
+"""Work that did not hear Ctrl-C and is still at it."""
 
 
 class LeftBehind(KeyboardInterrupt):

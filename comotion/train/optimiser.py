@@ -14,6 +14,7 @@ from comotion.functions import SparseGP
 from comotion.model import Model
 
 NEVER = int(jnp.iinfo(jnp.int32).max)
+"""Gradients that are not finite are counted, and never applied."""
 
 
 def first_optimiser_state(model: Model) -> optax.OptState:

@@ -113,6 +113,7 @@ def changed(plan: Recipe, wishes: Mapping[str, Any]) -> Recipe:
 
 
 EFFORTS = {"quick": 1, "best": 3}
+"""How many times the recipe's iterations."""
 WISHES = {field.name for field in dataclasses.fields(Recipe)} - {"name", "stages"}
 WISHES |= {"iterations", "effort"}
 """What can be changed about a recipe beside its rounds."""
