@@ -1,14 +1,16 @@
 """Ordinary differential equations: the only room that speaks diffrax."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
+
+if TYPE_CHECKING:
+    import diffrax
 
 
 class FixedSteps(AbstractIntegrator):
@@ -60,6 +62,8 @@ class AdaptiveSteps(AbstractIntegrator):
     max_steps: int = eqx.field(static=True, default=4096)
 
     def advance(self, rates: Rates, states: States, interval: Interval) -> States:
+        import diffrax  # half a second that only those who ask for it wait for
+
         solver = {"tsit5": diffrax.Tsit5, "dopri5": diffrax.Dopri5}[self.method]()
         solution = diffrax.diffeqsolve(
             _term(rates),
@@ -79,7 +83,9 @@ class AdaptiveSteps(AbstractIntegrator):
         return jnp.where(done, solution.ys[0], jnp.nan)
 
 
-def _term(rates: Rates) -> diffrax.ODETerm:
+def _term(rates: Rates) -> "diffrax.ODETerm":
+    import diffrax
+
     return diffrax.ODETerm(
         lambda time, states, interval: rates(states, jnp.asarray(time), interval)
     )

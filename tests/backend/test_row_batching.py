@@ -3,9 +3,17 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from comotion._types import FAST
+from comotion.backend import row_batching
 from comotion.backend.row_batching import rowwise, summed_gradients
+
+
+@pytest.fixture(autouse=True, params=[2048, 3], ids=["together", "in parts"])
+def at_once(request, monkeypatch):
+    """The last of the parts is shorter than the others."""
+    monkeypatch.setattr(row_batching, "AT_ONCE", request.param)
 
 
 def plain(parameters, rows):
