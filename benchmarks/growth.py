@@ -34,6 +34,14 @@ BASE = {
     },
     "forecast": {"objects": 100, "sequences": 1, "frames": 20, "draws": 4},
     "file": {"objects": 3, "sequences": 1000, "frames": 1000, "draws": 5},
+    "data": {
+        "objects": 5,
+        "sequences": 1000,
+        "frames": 50,
+        "windows": 100,
+        "horizon": 16,
+        "draws": 1,
+    },
 }
 GROWTH = {
     "step": {
@@ -51,6 +59,7 @@ GROWTH = {
         "draws": (4, 16, 64),
     },
     "file": {"draws": (5, 10, 20, 40)},
+    "data": {"sequences": (100, 1000, 10000)},
 }
 CROWD = {"sequences": 2, "horizon": 6}  # many objects are slow enough in few sequences
 NEAREST, MOST_PAIRS = 10, 30
@@ -66,7 +75,8 @@ def measure(kind: str, what: str, sizes: Sizes) -> None:
 
     cache.enable()
     with one_thread_each():
-        work = {"step": step_of, "forecast": forecast_of, "file": file_of}[kind](sizes)
+        works = {"step": step_of, "forecast": forecast_of, "file": file_of, "data": step_of}
+        work = works[kind](sizes)
         best = min(work() for _ in range(1 if kind == "file" else REPEATS))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     objects = sizes["objects"]
@@ -83,7 +93,8 @@ def config_for(sizes: Sizes, objects: int) -> Any:
     from comotion.train.fit import run_config
 
     stage = Stage(sizes.get("horizon", 4), 1, 1e-3)
-    recipe = Recipe(stages=(stage,), windows=sizes["sequences"], draws=sizes["draws"])
+    windows = sizes.get("windows", sizes["sequences"])
+    recipe = Recipe(stages=(stage,), windows=windows, draws=sizes["draws"])
     parts = {
         "pair": "radial",
         "alone": "mirror",
@@ -112,7 +123,8 @@ def drifting(sequences: int, objects: int, frames: int) -> Any:
 def step_of(sizes: Sizes) -> Callable[[], float]:
     from steps import timed_step
 
-    data = drifting(sizes["sequences"], sizes["objects"], sizes["horizon"] + 1)
+    frames = sizes.get("frames", sizes.get("horizon", 0) + 1)
+    data = drifting(sizes["sequences"], sizes["objects"], frames)
     step = timed_step(data, config_for(sizes, sizes["objects"]))[1]
     step()
     return step
@@ -175,14 +187,15 @@ def slope(rows: list[dict[str, Any]], what: str) -> str:
 def write_page() -> None:
     import matplotlib.pyplot as plt
 
-    rows = [row for row in read("growth") if "kind" in row]
+    found = [row for row in read("growth") if "kind" in row]
+    # Of a point that was measured again, the last.
+    rows = list({(row["kind"], row["what"], row[row["what"]]): row for row in found}.values())
     figure, axes = plt.subplots(3, 4, figsize=(13, 8), layout="constrained")
     lines = [
         "| of | grows | to | edges | seconds | peak memory, MiB |",
         "|:--|:--|--:|--:|--:|--:|",
     ]
     slopes = ["| of | grows | slope |", "|:--|:--|--:|"]
-    axes.flat[-1].axis("off")
     places = [(kind, what) for kind, growing in GROWTH.items() for what in growing]
     for axis, (kind, what) in zip(axes.flat, places, strict=False):
         mine = [row for row in rows if (row["kind"], row["what"]) == (kind, what)]
@@ -215,6 +228,7 @@ def told(rows: list[dict[str, Any]]) -> dict[str, str]:
         "crowd": ", ".join(f"{value} {name}" for name, value in CROWD.items()),
         "forecast": ", ".join(f"{value} {name}" for name, value in BASE["forecast"].items()),
         "file": ", ".join(f"{value} {name}" for name, value in BASE["file"].items()),
+        "data": ", ".join(f"{value} {name}" for name, value in BASE["data"].items()),
         "least": str(min(same, default="?")),
         "most": str(max(same, default="?")),
     }
@@ -226,11 +240,12 @@ Written by `python benchmarks/growth.py` from `benchmarks/results/growth.jsonl`.
 
 One training step, and one forecast, of I-GPODE-S with radial f_b on one core, one size changed at a
 time. The others are, of a step, {{step}} (while the objects grow, {{crowd}}); of a forecast,
-{{forecast}}. All pairs interact up to {MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak
-memory is that of the whole process, start and compiler included (dotted, grey). Each point is the
-best of {REPEATS} (of one, for forecasts of {{file}} into a file) in a process of its own, on a
-machine that others used meanwhile: the sizes most curves share took {{least}} to {{most}} s, so
-smaller differences mean nothing.
+{{forecast}}; of a step that takes a hundred windows out of ever more sequences (data), {{data}}.
+All pairs interact up to {MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak memory is that of
+the whole process, start and compiler included (dotted, grey). Each point is the best of {REPEATS}
+(of one, for forecasts of {{file}} into a file) in a process of its own, on a machine that others
+used meanwhile: the sizes most curves share took {{least}} to {{most}} s, so smaller differences
+mean nothing.
 
 Slopes are those of log seconds over log size, over the last twelvefold: 1 is in proportion.
 
@@ -254,6 +269,7 @@ the size of the file, 0.1 GB a draw.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="store_true", help="write docs/growth.md and stop")
+    parser.add_argument("--kind", choices=list(GROWTH), help="only points of this kind")
     parser.add_argument("--point", help="only this one, as JSON")
     chosen = parser.parse_args()
     if chosen.point:
@@ -261,7 +277,8 @@ def main() -> None:
     if not chosen.page:
         done = [(row.get("kind"), row["what"], row[row["what"]]) for row in read("growth")]
         for kind, what, sizes in points():
-            if (kind, what, sizes[what]) not in done:
+            wanted = chosen.kind in (None, kind)
+            if wanted and (kind, what, sizes[what]) not in done:
                 words = [sys.executable, __file__, "--point", json.dumps([kind, what, sizes])]
                 subprocess.run(words, check=True)
     return write_page()
