@@ -1,6 +1,7 @@
 """Filter and process noise before training: by the likelihood of frames and the sizes of steps."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -11,8 +12,10 @@ import optax
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
+from comotion.backend.processor import RUNS_ONCE
 from comotion.data.windows import Dataset, Window, crowd, sample_excerpts
 from comotion.encode import OriginFilter
+from comotion.encode.filter import Filtered
 from comotion.integrate import BodyNoise
 from comotion.model import Model
 
@@ -22,6 +25,10 @@ FASTEST = 0.999
 """Quantile of seen speeds that counts as the fastest: glitches lie above it."""
 LEEWAY = 1.5
 """Objects may become so many times faster than that."""
+REMEMBERED = 3.0
+"""Steps for which an acceleration lasts, to begin with."""
+MOST_CARRIED = 0.9
+"""Of an acceleration seen, to begin with."""
 MOST_TRACKS, TOGETHER = 150, 6
 """What the likelihood looks at: enough for sizes within a few per cent, in seconds."""
 FRAMES = 2
@@ -35,7 +42,8 @@ def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
     if not isinstance(model.encoder, OriginFilter):
         return model
     windows = dataset.windows
-    usual, fastest, step = pace(windows, model.encoder.spatial)
+    found = pace(windows, model.encoder.spatial)
+    usual, step = found.usual, found.step
     noise = jnp.full_like(
         model.observation.log_noise_variance, 2 * math.log(NOISE_OF_STEP * usual * step)
     )
@@ -43,7 +51,7 @@ def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
     if kinds > 1:
         noise = noise.at[model.encoder.spatial :].set(2 * math.log(NOISE_OF_STEP * usual))
     accelerated = jnp.asarray(math.log(0.3 * usual / step), FAST)
-    remembered = jnp.asarray(math.log(3 * step), FAST)
+    remembered = jnp.asarray(math.log(REMEMBERED * step), FAST)
     encoder = eqx.tree_at(
         lambda e: (e.log_acceleration, e.log_memory), model.encoder, (accelerated, remembered)
     )
@@ -54,22 +62,34 @@ def with_motion_scale(model: Model, dataset: Dataset, *, key: Key) -> Model:
     if not isinstance(model.process_noise, BodyNoise):
         return model
     return eqx.tree_at(
-        lambda m: m.process_noise, model, _noise(model.process_noise, encoder, usual, fastest)
+        lambda m: m.process_noise, model, _noise(model.process_noise, encoder, found)
     )
 
 
-def _noise(noise: BodyNoise, encoder: OriginFilter, usual: float, fastest: float) -> BodyNoise:
-    """As restless along and across the heading as the filter found accelerations to be."""
-    acceleration = float(jnp.exp(encoder.log_acceleration))
-    memory = float(jnp.exp(encoder.log_memory))
+def _noise(noise: BodyNoise, encoder: OriginFilter, pace: "Pace") -> BodyNoise:
+    """As restless along and across the heading as the filter found accelerations to be.
+
+    What a filter forgets within a frame is white to it, while what moves things through a whole
+    forecast may last: the memory begins at a few frames, where scores still have a slope, with as
+    much diffusion and as much of the acceleration seen as the filter says.
+    """
+    found = float(jnp.exp(encoder.log_memory))
+    memory = max(found, REMEMBERED * pace.step)
+    acceleration = float(jnp.exp(encoder.log_acceleration)) * math.sqrt(found / memory)
+    share = min(found / memory, MOST_CARRIED)
     steady = {
         "along": jnp.zeros(4, FAST).at[0].set(math.log(0.5 * acceleration)).at[2].set(0.5),
-        "turn": jnp.zeros(4, FAST).at[0].set(math.log(0.5 * acceleration / usual)).at[2].set(0.5),
+        "turn": jnp.zeros(4, FAST)
+        .at[0]
+        .set(math.log(0.5 * acceleration / pace.usual))
+        .at[2]
+        .set(0.5),
         "log_memory": jnp.full(2, math.log(memory), FAST),
+        "carried": jnp.full(2, math.log(share / (1.0 - share)), FAST),
         "log_isotropic": jnp.asarray(math.log(0.1 * acceleration * math.sqrt(memory)), FAST),
         "log_relaxation": jnp.asarray(math.log(0.1 / memory), FAST),
-        "log_typical": jnp.asarray(math.log(usual), FAST),
-        "most": jnp.asarray(LEEWAY * fastest, FAST),
+        "log_typical": jnp.asarray(math.log(pace.usual), FAST),
+        "most": jnp.asarray(LEEWAY * pace.fastest, FAST),
     }
     return eqx.tree_at(
         lambda n: [getattr(n, name) for name in steady], noise, list(steady.values())
@@ -108,15 +128,18 @@ def _some(dataset: Dataset, seen: int, *, key: Key) -> Window:
     return few(windows, keys)
 
 
+@partial(jax.jit, compiler_options=RUNS_ONCE)
 def _likeliest(
     encoder: OriginFilter, noise: Float[Array, " O"], windows: Window
 ) -> tuple[OriginFilter, Float[Array, " O"]]:
-    """Maximum likelihood of the frames, one program from end to end."""
-    count = float(max(np.sum(windows.present), 1))
+    """Maximum likelihood of the frames, one program from end to end for all fits."""
+    count = jnp.maximum(jnp.sum(windows.present), 1)
+
+    def filtered(encoder: OriginFilter, log_noise: Float[Array, " O"]) -> Filtered:
+        return jax.vmap(lambda window: encoder.filtered(window, jnp.exp(log_noise)))(windows)
 
     def loss(parts: tuple[OriginFilter, Array]) -> Float[Array, ""]:
-        filtered = jax.vmap(lambda window: parts[0].filtered(window, jnp.exp(parts[1])))(windows)
-        return -jnp.sum(filtered.log_likelihood) / count
+        return -jnp.sum(filtered(*parts).log_likelihood) / count.astype(FAST)
 
     optimiser = optax.adam(RATE)
 
@@ -128,12 +151,7 @@ def _likeliest(
             updates, state = optimiser.update(slope, state)
         return (eqx.apply_updates(parts, updates), state), None
 
-    @eqx.filter_jit
-    def run(parts: tuple[OriginFilter, Array]) -> tuple[OriginFilter, Array]:
-        state = optimiser.init(eqx.filter(parts, eqx.is_array))
-        encoder, noise = jax.lax.scan(climb, (parts, state), length=CLIMB)[0][0]
-        # The bank weighs factors on the noise: what these windows have on average is the usual.
-        found = jax.vmap(lambda window: encoder.filtered(window, jnp.exp(noise)))(windows)
-        return encoder, jnp.mean(jnp.log(found.noise_variance), axis=0)
-
-    return run((encoder, noise))
+    first = (encoder, noise), optimiser.init((encoder, noise))
+    encoder, noise = jax.lax.scan(climb, first, length=CLIMB)[0][0]
+    # The bank weighs factors on the noise: what these windows have on average is the usual.
+    return encoder, jnp.mean(jnp.log(filtered(encoder, noise).noise_variance), axis=0)

@@ -4,9 +4,11 @@
 is a little too early, too late, too soft or too hard. `BodyNoise` is how people, animals and robots
 move: a velocity is a speed along a heading, the speed pushed by an acceleration and the heading
 turned by an angular velocity, both Ornstein-Uhlenbeck processes integrated exactly over any
-interval. Their scales depend on the present speed and on how the object moved in the frames seen;
-a speed is drawn towards the mean an object had there; and an activity, drawn once per object and
-forecast, scales all its noise, so that the mixture has heavier tails than a Gaussian.
+interval. They begin with a share of the acceleration seen at the origin, the rest is drawn: what
+somebody has just done need not be what goes on. Their scales depend on the present speed and on how
+the object moved in the frames seen; a speed is drawn towards the mean an object had there; and an
+activity, drawn once per object and forecast, scales all its noise, so that the mixture has heavier
+tails than a Gaussian.
 """
 
 from abc import abstractmethod
@@ -30,6 +32,8 @@ from comotion.integrate.base import (
 SOFT = 0.05
 """Of the typical speed: below it a heading means little."""
 USUAL_ACTIVITY = 0.4
+USUALLY_CARRIED = 2.0
+"""Log odds: seven eighths."""
 MOST_SPEED = 100.0
 SERIES_BELOW = 0.1
 TINY = 1e-12
@@ -183,6 +187,8 @@ class BodyNoise(AbstractProcessNoise):
     """the same of the angular velocity"""
     log_memory: Float[Array, " 2"]
     """log times in which an acceleration and a turn are forgotten"""
+    carried: Float[Array, " 2"]
+    """log odds of the share of an acceleration and of a turn seen with which a forecast begins"""
     log_isotropic: Float[Array, ""]
     """log sd of velocity noise without direction or memory, per root of time"""
     log_relaxation: Float[Array, ""]
@@ -205,10 +211,16 @@ class BodyNoise(AbstractProcessNoise):
         if habits is None:
             raise ValueError("BodyNoise begins with what a filter says of the frames seen")
         speed, heading = self._split(states)
-        along = jnp.sum(habits.acceleration * heading, axis=1)
-        across = habits.acceleration - along[:, None] * heading
+        features = self._features(speed, habits)
         activity = jnp.exp(jnp.exp(self.log_activity) * noise[:, 0])
-        return BodyMemory(along, across / speed[:, None], activity, habits)
+        along = jnp.sum(habits.acceleration * heading, axis=1)
+        turn = (habits.acceleration - along[:, None] * heading) / speed[:, None]
+        share = jax.nn.sigmoid(self.carried)
+        anew = activity[:, None] * jnp.sqrt(1.0 - share**2)[None]
+        drawn = noise[:, 1], noise[:, 2 : 2 + self.spatial]
+        along = share[0] * along + anew[:, 0] * jnp.exp(features @ self.along) * drawn[0]
+        turn = share[1] * turn + (anew[:, 1] * jnp.exp(features @ self.turn))[:, None] * drawn[1]
+        return BodyMemory(along, turn, activity, habits)
 
     def advance(
         self,
@@ -271,6 +283,7 @@ def body_noise(spatial: int) -> BodyNoise:
         along=jnp.zeros(4, FAST),
         turn=jnp.zeros(4, FAST),
         log_memory=jnp.zeros(2, FAST),
+        carried=jnp.full(2, USUALLY_CARRIED, FAST),
         log_isotropic=zero,
         log_relaxation=zero,
         log_typical=zero,

@@ -14,6 +14,7 @@ def body_noise(spatial=2, **changes) -> BodyNoise:
         "along": [-1.0, 0.2, 0.3, 0.1],
         "turn": [-0.5, 0.1, 0.2, 0.0],
         "log_memory": [-0.5, 0.3],
+        "carried": [1.0, -0.5],
         "log_isotropic": -2.0,
         "log_relaxation": -1.0,
         "log_typical": 0.0,
@@ -114,6 +115,7 @@ def test_without_noise_a_turn_goes_on_and_a_speed_returns_to_the_preferred_one()
         turn=[-20.0, 0, 0, 0],
         log_isotropic=-20.0,
         log_memory=[0.0, 5.0],
+        carried=[20.0, 20.0],
     )
     seen = eqx.tree_at(lambda h: h.acceleration, habits(1), jnp.asarray([[0.0, 0.5]], FAST))
     states = np.array([[0, 0, 1.0, 0]])
@@ -123,6 +125,24 @@ def test_without_noise_a_turn_goes_on_and_a_speed_returns_to_the_preferred_one()
     np.testing.assert_allclose(np.diff(angle), 0.25, rtol=0.03)
     slow = np.asarray(follow(quiet, 0.2 * states, np.zeros((40, 1, 8)), np.arange(40.0)))
     np.testing.assert_allclose(np.linalg.norm(slow[-1, 0, 2:]), 1.0, rtol=0.02)
+
+
+def test_noise_begins_with_a_share_of_what_was_seen_and_as_restless_as_it_goes_on():
+    """Mean and standard deviation over objects; error bar 4/sqrt(objects) of each scale."""
+    objects = 20_000
+    noise = body_noise(along=[0.3, 0, 0, 0], turn=[-0.2, 0, 0, 0], log_activity=-20.0)
+    seen = habits(objects)
+    accelerations = jnp.asarray(np.tile([0.7, -0.4], (objects, 1)), FAST)
+    seen = eqx.tree_at(lambda h: h.acceleration, seen, accelerations)
+    states = jnp.asarray(np.tile([0.0, 0.0, 1.0, 0.0], (objects, 1)), FAST)
+    normals = jax.random.normal(jax.random.key(0), (objects, noise.normals), FAST)
+    memory = noise.begin(states, seen, normals)
+    share = 1 / (1 + np.exp(-np.array([1.0, -0.5])))
+    found = np.stack([memory.along, memory.turn[:, 1]])
+    sd = np.exp([0.3, -0.2]) * np.sqrt(1 - share**2)
+    error = 4 / np.sqrt(objects)
+    np.testing.assert_allclose(found.mean(axis=1), share * [0.7, -0.4], atol=error * sd.max())
+    np.testing.assert_allclose(found.std(axis=1), sd, rtol=error)
 
 
 @pytest.mark.parametrize("guarded", [True, False])

@@ -86,6 +86,7 @@ function bodyNoise(spec, stride, habits) {
   const floor = SOFT * typical;
   const most = spec.most ?? Infinity;
   const [alongTime, turnTime] = [0, 1].map((k) => Math.exp(spec.log_memory.data[k]));
+  const share = [0, 1].map((k) => 1 / (1 + Math.exp(-spec.carried.data[k])));
   const count = habits.length / width;
   const usual = habits.slice();
   // What is remembered of each object: acceleration along its heading, activity, rate of turning.
@@ -109,14 +110,17 @@ function bodyNoise(spec, stride, habits) {
     return speed;
   }
 
+  /** How restless an object is along and across its heading. @param {number} a @param {number} speed */
+  function sizes(a, speed) {
+    const features = [1, Math.log(speed / typical), usual[a * width + d + 2], Math.log(usual[a * width + d + 1] / typical + SOFT)];
+    return [spec.along, spec.turn].map(({ data }) => active[a] * Math.exp(features.reduce((sum, x, k) => sum + x * data[k], 0)));
+  }
+
   /** @param {Float64Array} states @param {number} a @param {number} step @param {Float64Array} normal */
   function draw(states, a, step, normal) {
     const n = a * normals;
-    const speed = split(states, a, heading);
-    const features = [1, Math.log(speed / typical), usual[a * width + d + 2], Math.log(usual[a * width + d + 1] / typical + SOFT)];
-    const size = (/** @type {any} */ { data }) => active[a] * Math.exp(features.reduce((sum, x, k) => sum + x * data[k], 0));
-    [gain[a], along[a]] = integratedOU(along[a], size(spec.along), step, alongTime, normal[n], normal[n + 1]);
-    const turning = size(spec.turn);
+    const [pushing, turning] = sizes(a, split(states, a, heading));
+    [gain[a], along[a]] = integratedOU(along[a], pushing, step, alongTime, normal[n], normal[n + 1]);
     for (let i = 0; i < d; i++) {
       const k = a * d + i;
       [angle[k], turn[k]] = integratedOU(turn[k], turning, step, turnTime, normal[n + 2 + i], normal[n + 2 + d + i]);
@@ -160,10 +164,13 @@ function bodyNoise(spec, stride, habits) {
     begin(states, normal) {
       for (let a = 0; a < count; a++) {
         const speed = split(states, a, heading);
-        along[a] = 0;
-        for (let i = 0; i < d; i++) along[a] += usual[a * width + i] * heading[i];
-        for (let i = 0; i < d; i++) turn[a * d + i] = (usual[a * width + i] - along[a] * heading[i]) / speed;
-        active[a] = Math.exp(activity * normal[a * normals]);
+        const n = a * normals;
+        active[a] = Math.exp(activity * normal[n]);
+        const anew = sizes(a, speed).map((size, k) => size * Math.sqrt(1 - share[k] ** 2));
+        let seen = 0;
+        for (let i = 0; i < d; i++) seen += usual[a * width + i] * heading[i];
+        along[a] = share[0] * seen + anew[0] * normal[n + 1];
+        for (let i = 0; i < d; i++) turn[a * d + i] = (share[1] * (usual[a * width + i] - seen * heading[i])) / speed + anew[1] * normal[n + 2 + i];
       }
     },
     advance(move, states, { length, moving, normal }) {
