@@ -79,6 +79,17 @@ def test_first_and_last_are_origins_and_other_words_are_not(fitted):
         fitted.predict(data, origin="last", draws=2)
 
 
+def test_one_program_takes_steps_on_any_number_of_sequences_and_scores_what_is_held_out(
+    fitted, compiled
+):
+    """What the fit before compiled is enough."""
+    assert fitted.config.recipe == RECIPE
+    few = {"recipe": RECIPE, "iterations": 2, "progress": False}
+    cm.fit(walkers(sequences=5), valid=walkers(sequences=3, seed=1), system="motion", **few)
+    assert "jit(draw_batch)" in compiled
+    assert {"jit(_step)", "jit(_held_out_figure)"}.isdisjoint(compiled)
+
+
 def test_a_saved_model_forecasts_the_same_numbers(fitted, tmp_path):
     fitted.save(tmp_path / "model.safetensors")
     data = walkers(frames=12, seed=4)

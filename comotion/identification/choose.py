@@ -134,7 +134,11 @@ class _Search:
         law = self._contacts()
         favourite = Kind() if evidence is None else evidence.favourite
         straight = law is not None and law.only
-        for structures in rounds(favourite, contacts=law is not None, straight=straight):
+        # Without evidence everything is tried.
+        speed = evidence is None or evidence.is_worth(Kind("speed"))
+        for structures in rounds(
+            favourite, contacts=law is not None, straight=straight, speed=speed
+        ):
             objects = self.train.values.shape[2]
             tried = [
                 self._unless(beside(best.structure, each, objects), best) for each in structures

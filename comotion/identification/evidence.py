@@ -70,6 +70,10 @@ class EvidenceOfLaws:
         known = {NO_LAW: 0.0, **self.laws}
         return max(known, key=lambda kind: known[kind] - ENOUGH * len(_parts(kind)))
 
+    def is_worth(self, kind: Kind) -> bool:
+        """Whether it is likelier than no law, beyond what chance gives."""
+        return self.laws.get(kind, 0.0) > ENOUGH * len(_parts(kind))
+
     def nats(self, kind: Kind | None) -> float | None:
         """None of what was not weighed."""
         return 0.0 if kind == NO_LAW else self.laws.get(kind) if kind else None

@@ -8,7 +8,6 @@ from typing import Any
 
 from comotion.config import Recipe, SystemConfig, read_toml
 from comotion.identification.choose import (
-    STEPS,
     Effort,
     NothingHeldOut,
     identify,
@@ -86,7 +85,7 @@ def _chosen(found: Identification) -> tuple[SystemConfig, Recipe]:
     last = config.recipe.stages[-1]
     if last.objective != "score":
         return config.system, config.recipe
-    return config.system, now(config.system, last.horizon, STEPS["best"])
+    return config.system, now(config.system, last.horizon)
 
 
 def _as_begun(options: dict[str, Any]) -> tuple[SystemConfig | None, dict[str, Any]]:

@@ -17,11 +17,11 @@ def search_cost(planned: FitPlan) -> tuple[Cost, int]:
         return cost(run_config(DEFAULT, "short", 0, {}), train), 0
     horizon = protocol_for(train, planned.valid, SEEN, None).horizon
     dearest = Kind("raw", "body" if objects > 1 else "none")
-    several = rounds(dearest, contacts=True, straight=True)
+    several = rounds(dearest, contacts=True, straight=True, speed=True)
     structures = [NULL, *(structure for each in several for structure in each)]
     search = [_cost(structure, train, horizon, STEPS["quick"]) for structure in structures]
     final = max(
-        (_cost(structure, train, horizon, STEPS["best"]) for structure in structures),
+        (_cost(structure, train, horizon, None) for structure in structures),
         key=lambda price: price.seconds,
     )
     seconds = sum(price.seconds for price in search) + final.seconds
@@ -36,11 +36,11 @@ def named_costs(planned: FitPlan) -> dict[str, Cost]:
     }
 
 
-def _cost(structure: Structure, train: Trajectories, horizon: int, steps: int) -> Cost:
+def _cost(structure: Structure, train: Trajectories, horizon: int, steps: int | None) -> Cost:
     """Contacts alone are found, not trained."""
     if structure.system != MOTION:
-        steps, structure = 0, NULL
+        steps, structure = 1, NULL
     parts = dict(beside(NULL, structure, train.values.shape[2]).parts)
-    recipe = now(system(MOTION, **parts), max(horizon, 2), max(steps, 1))
+    recipe = now(system(MOTION, **parts), max(horizon, 2), steps)
     config = run_config(MOTION, recipe, 0, parts)
     return cost(config, train)

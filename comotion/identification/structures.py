@@ -106,19 +106,22 @@ def _in_a_crowd(structure: Structure, objects: int) -> Structure:
     return replace(structure, parts={**structure.parts, "nearest": NEAREST})
 
 
-def rounds(kind: Kind, *, contacts: bool, straight: bool) -> Iterator[tuple[Structure, ...]]:
+def rounds(
+    kind: Kind, *, contacts: bool, straight: bool, speed: bool
+) -> Iterator[tuple[Structure, ...]]:
     """What is tried beside the best structure so far, round by round.
 
     `kind` is what the evidence favours; `contacts` says whether any were found, `straight` whether
-    flights between them look straight. The evidence knows of no contacts: where there are any, it
-    takes a wall for a place, and every f_s is tried.
+    flights between them look straight, `speed` whether the evidence is for f_s of speed. It knows
+    of no contacts: where there are any, it takes a wall for a place, and every f_s of places is
+    tried. Of speed it is not deceived.
     """
     if contacts and straight:
         yield (BILLIARD,)
     if contacts:
         yield (CONTACTS,)
     if contacts:
-        yield (*map(of_alone, ALONE), NEAR_WALLS)
+        yield (*([of_alone("speed")] if speed else []), of_alone("raw"), NEAR_WALLS)
     elif kind.alone != "none" and kind.order == 2:
         yield (of_alone(kind.alone),)
     if kind.pair != "none" and kind.order == 2:

@@ -42,7 +42,13 @@ class DataTerms(eqx.Module):
 
 
 def evidence_bound(
-    model: Model, batch: Excerpt, sequences: int, *, draws: int, key: Key, mesh: Mesh | None = None
+    model: Model,
+    batch: Excerpt,
+    sequences: int | Float[Array, ""],
+    *,
+    draws: int,
+    key: Key,
+    mesh: Mesh | None = None,
 ) -> Bound:
     """A Monte Carlo estimate from `draws` laws, each followed by every excerpt of the batch.
 

@@ -22,10 +22,13 @@ from comotion.train.progress import Figures, Watcher
 from comotion.train.step import (
     Best,
     StepInfo,
+    StepPlan,
     TrainState,
+    draw_batch,
     held_out_figure,
     learning_rate,
     step_plan,
+    told_of_held_out,
     train_step,
 )
 
@@ -89,33 +92,44 @@ class Loop:
     def _run_stage(
         self, stage: Stage, begin: int, done: int, key_train: Key, key_valid: Key
     ) -> None:
-        plan = step_plan(self.config, stage, self.train)
-        watching = step_plan(self.config, stage, self.train if self.valid is None else self.valid)
+        plan = self._plan(stage, self.train)
+        watching = plan if self.valid is None else self._plan(stage, self.valid)
         self.state = everywhere(self.state, plan.mesh)
         train, valid = everywhere((self.train, self.valid), plan.mesh)
         self.watcher.say(f"compiling for windows of {plan.frames} frames")
         if valid is not None and stage.objective == "score" and done == 0:
-            self._keep_if_best(held_out_figure(self.state.model, valid, key_valid, watching))
+            self._keep_if_best(self._held_out(valid, key_valid, watching, plan))
         for number in range(done, stage.iterations):
             if time.monotonic() > self.until:
                 return
             rate = learning_rate(stage, number)
-            self.state, info = train_step(
-                self.state, train, key_train, jnp.asarray(rate, FAST), plan
-            )
+            batch, key = draw_batch(train, key_train, self.state.iteration, plan)
+            self.state, info = train_step(self.state, batch, key, jnp.asarray(rate, FAST), plan)
             if number % LOG_EVERY == 0 or number == stage.iterations - 1:
                 self._stop_if_lost(stage)
                 row = _row(info, begin + number + 1, stage, rate)
                 last = number == stage.iterations - 1
                 if valid is not None and (last or number % VALIDATE_EVERY == 0):
-                    name = "score" if stage.objective == "score" else "log_likelihood"
-                    found = held_out_figure(self.state.model, valid, key_valid, watching)
-                    row[f"valid_{name}"] = float(found)
+                    found = self._held_out(valid, key_valid, watching, plan)
+                    row[f"valid_{told_of_held_out(plan)}"] = float(found)
                     if stage.objective == "score":
                         self._keep_if_best(found)
                 self._report(stage, row)
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save()
+
+    def _plan(self, stage: Stage, dataset: Dataset) -> StepPlan:
+        return step_plan(self.config, stage, dataset, self.state.model.dynamics.layout)
+
+    def _held_out(
+        self, valid: Dataset, key: Key, watching: StepPlan, plan: StepPlan
+    ) -> Float[Array, ""]:
+        """By a step that is not taken, where the program of steps fits: one less to compile."""
+        if plan.objective == "bound" or watching != plan:
+            return held_out_figure(self.state.model, valid, key, watching)
+        batch, key = draw_batch(valid, key, 0, plan)
+        info = train_step(self.state, batch, key, jnp.zeros((), FAST), plan)[1]
+        return info.figures[told_of_held_out(plan)]
 
     def _keep_if_best(self, score: Float[Array, ""]) -> None:
         if score < self.state.best.score:
@@ -129,7 +143,7 @@ class Loop:
         stage, start = self.config.recipe.stages[-1], self.state.best.model
         if self.valid is None or stage.objective == "score":
             return
-        plan = step_plan(self.config, stage, self.valid)
+        plan = self._plan(stage, self.valid)
         valid = everywhere(self.valid, plan.mesh)
         before, after = (held_out_figure(m, valid, key, plan) for m in (start, self.state.model))
         if not after >= before:  # also if it is no number any more

@@ -1,8 +1,9 @@
 """One optimisation step."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -15,6 +16,7 @@ from comotion._types import FAST, Key
 from comotion.backend.devices import mesh_for
 from comotion.backend.row_batching import summed_gradients
 from comotion.config import RunConfig, Stage, SystemConfig
+from comotion.coordinates.layout import Layout
 from comotion.data.windows import (
     Dataset,
     Excerpt,
@@ -24,7 +26,6 @@ from comotion.data.windows import (
     neighbourhood,
     sample_excerpts,
 )
-from comotion.encode import OriginFilter
 from comotion.model import Bound, Model, evidence_bound, forecast_score
 from comotion.train.optimiser import first_optimiser_state, updated
 
@@ -34,6 +35,9 @@ ENOUGH = 8
 """Objects of a window that are looked at where each acts on few others or none."""
 AROUND = 16
 """So many move, where they hear their neighbours."""
+LIGHT = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
+"""How to compile steps that ask no law: in less than half of the time, and they run as fast. Those
+that do would run at half of the speed."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ class StepPlan:
     """What is fixed while a step is compiled: one plan, one compilation."""
 
     objective: Literal["bound", "score"]
+    seen: int
+    """frames a forecast is made from, where forecasts are scored"""
+    spatial: int
+    """axes along which places are seen, or none"""
     frames: int
     opening: int
     slots: int
@@ -49,6 +57,7 @@ class StepPlan:
     clip: float
     kernel_rate: float
     mesh: Mesh | None
+    lawless: bool
 
 
 class Best(eqx.Module):
@@ -74,12 +83,14 @@ class StepInfo(eqx.Module):
     gradient_norm: Float[Array, ""]
 
 
-def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
+def step_plan(config: RunConfig, stage: Stage, train: Dataset, layout: Layout) -> StepPlan:
     recipe, there = config.recipe, train.windows.times.shape[1]
     seen = config.system.encoder_frames if stage.objective == "score" else 0
     frames = min(seen + stage.horizon, there)
     return StepPlan(
         objective=stage.objective,
+        seen=seen,
+        spatial=0 if layout.hidden else layout.spatial,
         frames=frames,
         opening=min(config.system.property_frames, there),
         slots=_slots(config.system, stage, train, frames),
@@ -88,6 +99,7 @@ def step_plan(config: RunConfig, stage: Stage, train: Dataset) -> StepPlan:
         clip=recipe.clip,
         kernel_rate=recipe.kernel_rate,
         mesh=mesh_for(recipe.windows),
+        lawless=(config.system.alone, config.system.pair) == ("none", "none"),
     )
 
 
@@ -107,22 +119,49 @@ def first_state(model: Model) -> TrainState:
     return TrainState(model, best, first_optimiser_state(model), jnp.zeros((), jnp.int32))
 
 
+class Batch(eqx.Module):
+    """Windows of a step, with what a score is measured in and a bound is scaled up to."""
+
+    excerpt: Excerpt
+    straight_line: Float[Array, "H O"] | None
+    sequences: Float[Array, ""]
+
+
 @eqx.filter_jit
-def train_step(
-    state: TrainState,
-    dataset: Dataset,
-    key: Key,
-    learning_rate: Float[Array, ""],
-    plan: StepPlan,
-) -> tuple[TrainState, StepInfo]:
-    """Follows the gradient of the objective; a step that is not finite is skipped.
+def draw_batch(
+    dataset: Dataset, key: Key, iteration: Int[Array, ""] | int, plan: StepPlan
+) -> tuple[Batch, Key]:
+    """The windows of an iteration, and the key for what else is left to chance in it.
 
-    The key of an iteration depends on its number only, so a resumed run takes the same steps.
+    They depend on the iteration's number only, so a resumed run takes the same steps. Drawn by a
+    program of their own, so that one program takes steps on any data with so many slots.
     """
-    key_batch, key_objective = jax.random.split(jax.random.fold_in(key, state.iteration))
+    key_batch, key_objective = jax.random.split(jax.random.fold_in(key, iteration))
+    excerpt = sample_excerpts(dataset, plan.frames, plan.opening, plan.windows, key=key_batch)
+    if plan.objective == "score":
+        key_crowd, key_objective = jax.random.split(key_objective)
+        keys = jax.random.split(key_crowd, plan.windows)
+        few = jax.vmap(lambda window, key: _few(window, plan, key=key))(excerpt.window, keys)
+        excerpt = Excerpt(few, excerpt.opening)
+    return Batch(excerpt, dataset.straight_line, jnp.asarray(len(dataset), FAST)), key_objective
 
+
+def train_step(
+    state: TrainState, batch: Batch, key: Key, learning_rate: Float[Array, ""], plan: StepPlan
+) -> tuple[TrainState, StepInfo]:
+    """Follows the gradient of the objective; a step that is not finite is skipped."""
+    return step_program(plan)(state, batch, key, learning_rate, plan)
+
+
+def step_program(plan: StepPlan) -> Callable[..., Any]:
+    return _light_step if plan.lawless else _full_step
+
+
+def _step(
+    state: TrainState, batch: Batch, key: Key, learning_rate: Float[Array, ""], plan: StepPlan
+) -> tuple[TrainState, StepInfo]:
     def loss(model: Model) -> tuple[Float[Array, ""], dict[str, Array]]:
-        figures = _figures(model, dataset, plan, key_batch, key_objective)
+        figures = _figures(model, batch, plan, key=key)
         return figures["score"] if plan.objective == "score" else -figures["elbo"], figures
 
     with summed_gradients():
@@ -133,51 +172,47 @@ def train_step(
     return after, StepInfo(figures, optax.tree.norm(gradient))
 
 
-@eqx.filter_jit
+_full_step = eqx.filter_jit(_step)
+_light_step = eqx.filter_jit(_step, compiler_options=LIGHT)
+
+
 def held_out_figure(model: Model, dataset: Dataset, key: Key, plan: StepPlan) -> Float[Array, ""]:
     """On data the model is not trained on: their likelihood per value, or the score of forecasts.
 
     No divergence is in it: those of a bound say what training has cost, not how well it forecasts.
     """
-    figures = _figures(model, dataset, plan, *jax.random.split(key))
-    return figures["score" if plan.objective == "score" else "log_likelihood"]
+    return _held_out_figure(model, *draw_batch(dataset, key, 0, plan), plan)
 
 
-def _figures(
-    model: Model, dataset: Dataset, plan: StepPlan, key_batch: Key, key_objective: Key
-) -> dict[str, Array]:
-    batch = sample_excerpts(dataset, plan.frames, plan.opening, plan.windows, key=key_batch)
+@eqx.filter_jit
+def _held_out_figure(model: Model, batch: Batch, key: Key, plan: StepPlan) -> Float[Array, ""]:
+    return _figures(model, batch, plan, key=key)[told_of_held_out(plan)]
+
+
+def told_of_held_out(plan: StepPlan) -> str:
+    return "score" if plan.objective == "score" else "log_likelihood"
+
+
+def _figures(model: Model, batch: Batch, plan: StepPlan, *, key: Key) -> dict[str, Array]:
     if plan.objective == "score":
-        return {"score": _score(model, batch, dataset, plan, key=key_objective)}
-    sequences = len(dataset)
-    return _terms(
-        evidence_bound(model, batch, sequences, draws=plan.draws, key=key_objective, mesh=plan.mesh)
-    )
+        return {"score": _score(model, batch, plan, key=key)}
+    options = {"draws": plan.draws, "key": key, "mesh": plan.mesh}
+    return _terms(evidence_bound(model, batch.excerpt, batch.sequences, **options))
 
 
-def _score(
-    model: Model, batch: Excerpt, dataset: Dataset, plan: StepPlan, *, key: Key
-) -> Float[Array, ""]:
+def _score(model: Model, batch: Batch, plan: StepPlan, *, key: Key) -> Float[Array, ""]:
     """In units of what a straight line from the last step is off by at each lead."""
-    assert isinstance(model.encoder, OriginFilter)
-    assert dataset.straight_line is not None
-    seen = model.encoder.frames
-    scale = dataset.straight_line[: plan.frames - seen]
-    key_crowd, key_score = jax.random.split(key)
-    keys = jax.random.split(key_crowd, plan.windows)
-    few = jax.vmap(lambda window, key: _few(model, window, plan.slots, seen, key=key))
-    windows = few(batch.window, keys)
-    return forecast_score(
-        model, windows, scale, draws=plan.draws, key=key_score, mesh=plan.mesh
-    ).mean
+    assert batch.straight_line is not None
+    scale = batch.straight_line[: plan.frames - plan.seen]
+    windows, options = batch.excerpt.window, {"draws": plan.draws, "mesh": plan.mesh}
+    return forecast_score(model, windows, scale, key=key, **options).mean
 
 
-def _few(model: Model, window: Window, slots: int, seen: int, *, key: Key) -> Window:
+def _few(window: Window, plan: StepPlan, *, key: Key) -> Window:
     """Those who are there; of a crowd, where they hear each other, some with their neighbours."""
-    if slots < AROUND or slots == window.exists.shape[0] or model.dynamics.layout.hidden:
-        return crowd(window, slots, seen - 1, key=key)
-    spatial = model.dynamics.layout.spatial
-    return neighbourhood(window, slots, ENOUGH, seen, spatial, key=key)
+    if plan.slots < AROUND or plan.slots == window.exists.shape[0] or not plan.spatial:
+        return crowd(window, plan.slots, plan.seen - 1, key=key)
+    return neighbourhood(window, plan.slots, ENOUGH, plan.seen, plan.spatial, key=key)
 
 
 def _terms(bound: Bound) -> dict[str, Array]:

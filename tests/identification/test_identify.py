@@ -87,15 +87,19 @@ def test_a_law_of_first_order_stands_by_itself():
 
 def test_what_the_evidence_favours_is_tried_f_s_first():
     favoured = [("f_s of speed",), ("f_b of distance",)]
-    found = rounds(Kind("speed", "distance"), contacts=False, straight=False)
+    found = rounds(Kind("speed", "distance"), contacts=False, straight=False, speed=True)
     assert [tuple(each.name for each in names) for names in found] == favoured
-    assert list(rounds(Kind(), contacts=False, straight=False)) == []
+    assert list(rounds(Kind(), contacts=False, straight=False, speed=False)) == []
 
 
-def test_contacts_are_tried_first_where_they_were_found_and_then_every_f_s():
-    alone = (of_alone("speed"), of_alone("raw"), NEAR_WALLS)
-    assert list(rounds(Kind(), contacts=True, straight=False)) == [(CONTACTS,), alone]
-    assert list(rounds(Kind(), contacts=True, straight=True))[:2] == [(BILLIARD,), (CONTACTS,)]
+def test_contacts_are_tried_first_where_they_were_found_and_then_every_f_s_of_places():
+    of_places, of_speed = (of_alone("raw"), NEAR_WALLS), of_alone("speed")
+    found = rounds(Kind(), contacts=True, straight=False, speed=False)
+    assert list(found) == [(CONTACTS,), of_places]
+    likely = rounds(Kind(), contacts=True, straight=False, speed=True)
+    assert list(likely) == [(CONTACTS,), (of_speed, *of_places)]
+    straight = rounds(Kind(), contacts=True, straight=True, speed=False)
+    assert list(straight)[:2] == [(BILLIARD,), (CONTACTS,)]
 
 
 def test_noise_of_its_own_replaces_what_has_none():

@@ -17,7 +17,8 @@ def planned(**parts):
     recipe = Recipe("now", (Stage(4, 1, 1e-2, objective="score"),), windows=2, draws=2)
     config = run_config("motion", recipe, 0, {"encoder_frames": 5, **parts})
     fitted, dataset = untrained(data, config, key=jax.random.key(0))
-    return fitted.model, dataset, step_plan(config, recipe.stages[0], dataset)
+    layout = fitted.model.dynamics.layout
+    return fitted.model, dataset, step_plan(config, recipe.stages[0], dataset, layout)
 
 
 def test_no_more_move_than_a_neighbourhood():

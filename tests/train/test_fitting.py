@@ -192,7 +192,7 @@ def test_a_fit_compiles_once_per_horizon(balls, tiny_recipe, compiled):
     stages = (Stage(5, 3, 1e-2), Stage(6, 3, 1e-2), Stage(5, 3, 1e-2))
     recipe = dataclasses.replace(tiny_recipe, windows=7, stages=stages, calibration=0)
     fit(balls, recipe=recipe, function="mlp", hidden_alone=4, hidden_pair=4, contacts="off")
-    assert compiled.count("jit(train_step)") == 2
+    assert compiled.count("jit(_step)") == 2
 
 
 def test_the_seed_decides_the_model(balls, tiny_recipe, finished):
@@ -239,8 +239,9 @@ def test_held_out_data_with_other_columns_are_refused_before_anything_starts(
 def test_what_is_held_out_is_judged_by_its_likelihood_and_not_by_divergences(finished, balls):
     fitted, _ = finished
     dataset, key = to_dataset(balls[:4], fitted.scaling), jax.random.key(0)
-    plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset)
-    keys = jax.random.split(key)
+    layout = fitted.model.dynamics.layout
+    plan = step_plan(fitted.config, fitted.config.recipe.stages[-1], dataset, layout)
+    keys = jax.random.split(jax.random.fold_in(key, 0))
     batch = sample_excerpts(dataset, plan.frames, plan.opening, plan.windows, key=keys[0])
     bound = eqx.filter_jit(evidence_bound)(fitted.model, batch, 4, draws=plan.draws, key=keys[1])
     divergences = bound.kl_initial + bound.kl_properties + sum(bound.kl_functions.values())
