@@ -29,6 +29,8 @@ from comotion.scoring import (
     LeadScores,
     Origins,
     OUAcceleration,
+    SampledPaths,
+    adapted,
     forecast_at,
     roll,
     score_at,
@@ -45,6 +47,7 @@ REFERENCES: dict[str, type[AbstractReference]] = {
     "Kalman filter": OUAcceleration,
 }
 STRAIGHT = "constant velocity"
+ADAPTED = ", bands from the recording's past"
 DRAWS = 100
 
 
@@ -92,6 +95,9 @@ def main(options: Options) -> None:
             predicted = forecast_at(model, origins, draws=DRAWS, seed=options.seed)
             title = f"comotion {model.system}: {structure(model)}, seed {options.seed}"
             judge(name, task.about, title, predicted, origins, scores, trained)
+            assert isinstance(predicted, SampledPaths)
+            here = adapted(predicted, origins)
+            judge(name, task.about, title + ADAPTED, here, origins, scores, trained)
 
 
 def made(task: Task, chosen: str, options: Options) -> cm.FittedModel:

@@ -84,6 +84,7 @@ VIEWS |= {
         "independent_field_figure": "comotion.report.fields",
         "interaction_field_figure": "comotion.report.fields",
         "evaluate": "comotion.scoring",
+        "adapt": "comotion.scoring",
     }.items()
 }
 

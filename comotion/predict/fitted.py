@@ -121,6 +121,11 @@ class FittedModel:
 
         return simulate(self, np.asarray(states, float), np.asarray(times, float), **options)
 
+    def adapt(self, past: Any, *, horizon: int) -> "FittedModel":
+        """The same with bands as wide as the past of a recording asks for: what forecasts of
+        `horizon` frames made along it would have needed. Means stay as they are."""
+        return VIEWS["adapt"](self, read(past), horizon=horizon)
+
     def properties(self, data: Any, kind: str = "") -> Any:
         """What is inferred about each object (`fit(properties="inferred")`): a frame with a row of
         mean and sd for each sequence, object and property."""

@@ -1,9 +1,11 @@
 """How good is a forecast? Rolling origins, forecast frames only, beside forecasts without a model.
 
 `rolling` says where forecasts start and who counts; `references` and `kalman` need no model;
-`lead_scores` scores, `resampling` compares in pairs, `evaluation` says it in five lines.
+`lead_scores` scores, `resampling` compares in pairs, `evaluation` says it in five lines. `adaptive`
+makes bands as wide as a recording's own past asks for.
 """
 
+from comotion.scoring.adaptive import adapt, adapted
 from comotion.scoring.at_origins import REFERENCES, evaluate, evaluate_at, forecast_at
 from comotion.scoring.distributions import AbstractPredictive, GaussianPaths, SampledPaths
 from comotion.scoring.evaluation import Evaluation
@@ -39,6 +41,8 @@ __all__ = [
     "SampledPaths",
     "Wandering",
     "WhiteAcceleration",
+    "adapt",
+    "adapted",
     "evaluate",
     "evaluate_at",
     "forecast_at",

@@ -1,18 +1,16 @@
 """Which stretch of its draws makes the bands of a model hold what they say, lead by lead."""
 
 import numpy as np
-from jaxtyping import Float
 
 from comotion.data import Trajectories
 from comotion.errors import BadInput
 from comotion.predict import FittedModel
 from comotion.predict.stretch import Stretch
+from comotion.scoring.adaptive import LEVEL, needed_stretch
 from comotion.scoring.at_origins import forecast_at
 from comotion.scoring.distributions import AbstractPredictive
 from comotion.scoring.rolling import Origins, Protocol, roll
 
-LEVEL = 0.9
-"""The band that is promised."""
 ORIGINS, DRAWS = 200, 100
 """A band of 90 % of a lead is then known to 2 % by origins that do not overlap."""
 FEWEST = 200
@@ -35,7 +33,7 @@ def fit_stretch(fitted: FittedModel, held_out: Trajectories, horizon: int) -> St
 
 
 def stretch_of(predicted: AbstractPredictive, origins: Origins) -> Stretch:
-    needed = _needed(predicted, origins.future)  # (R, H, d)
+    needed = needed_stretch(predicted, origins.future)  # (R, H, d)
     leads, numbers = [], np.arange(1, origins.horizon + 1)
     factors = []
     for number, lead in zip(numbers, origins.lead, strict=True):
@@ -45,13 +43,3 @@ def stretch_of(predicted: AbstractPredictive, origins: Origins) -> Stretch:
             leads.append(float(lead))
             factors.append(float(np.clip(np.quantile(values, LEVEL), NARROWEST, WIDEST)))
     return Stretch(tuple(leads), tuple(factors))
-
-
-def _needed(
-    predicted: AbstractPredictive, truth: Float[np.ndarray, "R H d"]
-) -> Float[np.ndarray, "R H d"]:
-    """The stretch about the mean with which each value would lie on the edge of the band."""
-    lower, upper = predicted.band(LEVEL)
-    off = truth - predicted.mean
-    edge = np.where(off > 0, upper - predicted.mean, lower - predicted.mean)
-    return off / np.where(edge == 0, np.nan, edge)
