@@ -3,7 +3,8 @@
 The laws of the literature with its numbers of trajectories, times and noise; derivatives are given
 with the data except for continuous opinion. One row per kernel and fit: error in L2(ρ), ρ the
 distribution of pair distances over many trajectories, of a piecewise-linear least-squares fit and
-of our Gaussian process with its band. Both see the same moments; smoothness is chosen by evidence.
+of our Gaussian process with its band. Both see the same moments, and what is chosen is chosen by
+evidence.
 """
 
 import time
@@ -15,22 +16,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import tyro
-from piecewise import Term, fit_piecewise
+from piecewise import fit_piecewise
 from rows import append
 
 import comotion as cm
-from comotion._types import EXACT
-from comotion.config import SystemConfig, replace
-from comotion.initialise.given_rates import LearnedRates, learn_from_rates
+from comotion.initialise.distance_kernels import Term, learn_kernels
 from comotion.simulate import AGENT_SCENES, AgentLaw
 
 MANY = 200
 PLACES = 2000
 """Quantiles of the pair distances, at which laws are compared."""
-SMOOTHNESS = ("se", "matern52", "matern12")
-INDUCING = 60
 BAND_95 = 1.96
-MOST_MOMENTS = 2000  # the design of all 101 000 of Lennard-Jones would take 2 GB
+MOST_MOMENTS = 2000  # the least-squares design of all 101 000 of Lennard-Jones would take 2 GB
 
 
 @dataclass(frozen=True)
@@ -86,15 +83,15 @@ def main(options: Options) -> None:
 
 def judge(name: str, seed: int, fits: tuple[str, ...]) -> None:
     scene, seen = AGENT_SCENES[name], moments(name, seed)
-    terms: list[Term] = [("gap", pair) for pair in scene.law.gap]
-    terms += [("alignment", pair) for pair in scene.law.alignment]
+    terms = [Term("gap", pair) for pair in scene.law.gap]
+    terms += [Term("alignment", pair) for pair in scene.law.alignment]
     distances = pair_distances(name)
     for fit in fits:
         started = time.perf_counter()
         about, found = FITS[fit](seen, terms)
         about |= {"law": name, "seed": seed, "seconds": round(time.perf_counter() - started, 2)}
         for term in terms:
-            append("kernels", about | row(term, scene.law, found[term], distances[term[1]]))
+            append("kernels", about | row(term, scene.law, found[term], distances[term.kinds]))
 
 
 def moments(name: str, seed: int) -> Moments:
@@ -128,50 +125,23 @@ def by_least_squares(seen: Moments, terms: list[Term]) -> Found:
 
 
 def by_gaussian_process(seen: Moments, terms: list[Term]) -> Found:
-    """φ times the gap and, of second order, ψ times the difference of velocities."""
-    own = replace(
-        SystemConfig(),
-        alone="none",
-        pair="aligning",
-        order=seen.order,
-        covariance="full",
-        inducing_pair=INDUCING,
-    )
-    states = seen.x if seen.order == 1 else np.concatenate([seen.x, seen.v], axis=-1)
-    kinds = np.broadcast_to(np.array(seen.kinds, float)[:, None], (*seen.x.shape[:2], 1))
-    learned = learn_from_rates(
-        jnp.asarray(states, EXACT),
-        jnp.asarray(seen.given, EXACT),
-        [replace(own, kernel=kernel) for kernel in SMOOTHNESS],
-        spatial=seen.x.shape[-1],
-        properties=jnp.asarray(kinds, EXACT) if any(seen.kinds) else None,
-        neighbours=jnp.asarray(hearing(seen.kinds, terms)),
-        key=jax.random.key(0),
-    )
-    about = {"fit": "Gaussian process", "kernel function": learned.config.kernel}
-    return about, {term: kernel_of(learned, term, seen.kinds) for term in terms}
+    """In the literature's convention: the mean over all of a kind."""
+    learned = learn_kernels(seen.x, seen.v, seen.given, seen.kinds, terms)
 
+    def kernel_of(term: Term) -> Kernel:
+        count = seen.kinds.count(term.kinds[1])
 
-def hearing(kinds: tuple[int, ...], terms: list[Term]) -> np.ndarray:
-    """Both fits are told which kinds feel which."""
-    felt = [[any(pair == (k, m) for _, pair in terms) for m in kinds] for k in kinds]
-    return np.array(felt) & ~np.eye(len(kinds), dtype=bool)
+        def kernel(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            mean, sd = learned.at(term, r)
+            return count * mean, count * sd
 
+        return kernel
 
-def kernel_of(learned: LearnedRates, term: Term, kinds: tuple[int, ...]) -> Kernel:
-    """In the literature's convention: the mean over all of a kind, above zero where it attracts."""
-    what, (feels, felt) = term
-    scale = kinds.count(felt) * (-1.0 if what == "gap" else 1.0)
-    function = learned.laws.pair
-
-    def kernel(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        who = [np.full_like(r, kind) for kind in (feels, felt)] if any(kinds) else []
-        mean, covariance = function.posterior(jnp.asarray(np.stack([r, *who], axis=-1)))
-        output = 0 if what == "gap" else 1
-        variance = np.diagonal(np.asarray(covariance)[output])
-        return scale * np.asarray(mean)[:, output], np.sqrt(np.maximum(variance, 0)) * abs(scale)
-
-    return kernel
+    about = {
+        "fit": "Gaussian process",
+        "kernel function": f"{learned.smoothness} of {learned.input}",
+    }
+    return about, {term: kernel_of(term) for term in terms}
 
 
 FITS = {"least squares": by_least_squares, "Gaussian process": by_gaussian_process}

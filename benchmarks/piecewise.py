@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from comotion.initialise.distance_kernels import Term
+
 KNOTS = (3, 6, 12, 24, 48)
 FOLDS = 5
 RIDGE = 1e-8
-
-Pair = tuple[int, int]
-Term = tuple[str, Pair]  # "gap" or "alignment", and the kinds
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,7 +145,7 @@ def kernels() -> list[str]:
         "pairs over 200 other trajectories; lowest to highest over seeds. L∞ leaves out the "
         "nearest and the farthest hundredth; bands are judged over ρ. In `gap 01` kind 0 feels "
         "kind 1: prey and predator, or the others and the stubborn. The Gaussian process is solved "
-        "in closed form from the same moments (`comotion/initialise/given_rates.py`), its "
+        "in closed form from the same moments (`comotion/initialise/distance_kernels.py`), its "
         "smoothness chosen by evidence. Its bands take states as exact: where these are noisy, "
         "they are too narrow. Laws without a row of it were not measured; that of stubborn "
         "opinions, from twelve moments, was not told who hears whom, as it would be now."

@@ -39,11 +39,10 @@ def adapt(
     protocol = Protocol(seen, horizon, seen_share=0.5, most_origins=MOST_ORIGINS)
     origins = roll(past, protocol)
     needed = needed_stretch(forecast_at(model, origins, draws=draws, seed=seed), origins.future)
-    factors = [
-        _factor(needed[:, h], (h + 1) / protocol.step) * float(model.stretch.at(lead))
-        for h, lead in enumerate(origins.lead)
-    ]
-    return dataclasses.replace(model, stretch=Stretch(tuple(origins.lead), tuple(factors)))
+    here = [_factor(needed[:, h], (h + 1) / protocol.step) for h in range(origins.horizon)]
+    factors = np.array(here) * model.stretch.at(origins.lead[None])[0]
+    stretch = Stretch(tuple(origins.lead.tolist()), tuple(factors.tolist()))
+    return dataclasses.replace(model, stretch=stretch)
 
 
 def adapted(predicted: SampledPaths, origins: Origins) -> SampledPaths:
