@@ -85,7 +85,8 @@ def test_one_program_takes_steps_on_any_number_of_sequences_and_scores_what_is_h
     """What the fit before compiled is enough."""
     assert fitted.config.recipe == RECIPE
     few = {"recipe": RECIPE, "iterations": 2, "progress": False}
-    cm.fit(walkers(sequences=5), valid=walkers(sequences=3, seed=1), system="motion", **few)
+    held_out = walkers(sequences=3, frames=20, seed=1)
+    cm.fit(walkers(sequences=5), valid=held_out, system="motion", **few)
     assert "jit(draw_batch)" in compiled
     assert {"jit(_step)", "jit(_held_out_figure)"}.isdisjoint(compiled)
 

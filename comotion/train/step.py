@@ -92,7 +92,7 @@ def step_plan(config: RunConfig, stage: Stage, train: Dataset, layout: Layout) -
         seen=seen,
         spatial=0 if layout.hidden else layout.spatial,
         frames=frames,
-        opening=min(config.system.property_frames, there),
+        opening=1 if seen else min(config.system.property_frames, there),
         slots=_slots(config.system, stage, train, frames),
         windows=recipe.windows,
         draws=recipe.draws,
@@ -142,7 +142,7 @@ def draw_batch(
         key_crowd, key_objective = jax.random.split(key_objective)
         keys = jax.random.split(key_crowd, plan.windows)
         few = jax.vmap(lambda window, key: _few(window, plan, key=key))(excerpt.window, keys)
-        excerpt = Excerpt(few, excerpt.opening)
+        excerpt = Excerpt(few, few)
     return Batch(excerpt, dataset.straight_line, jnp.asarray(len(dataset), FAST)), key_objective
 
 
