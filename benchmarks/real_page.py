@@ -145,10 +145,11 @@ def kernels() -> list[str]:
         "pairs over 200 other trajectories; lowest to highest over seeds. L∞ leaves out the "
         "nearest and the farthest hundredth; bands are judged over ρ. In `gap 01` kind 0 feels "
         "kind 1: prey and predator, or the others and the stubborn. The Gaussian process is solved "
-        "in closed form from the same moments (`comotion/initialise/distance_kernels.py`), its "
-        "smoothness chosen by evidence. Its bands take states as exact: where these are noisy, "
-        "they are too narrow. Laws without a row of it were not measured; that of stubborn "
-        "opinions, from twelve moments, was not told who hears whom, as it would be now."
+        "in closed form from the same moments (`comotion/initialise/distance_kernels.py`); how "
+        "smooth it is, and whether in the distance or in its logarithm, is chosen by evidence. Its "
+        "bands take states as exact, and what was chosen as given: where states are noisy, or a "
+        "kernel jumps, they are too narrow. Twelve moments of ten stubborn opinions are mostly "
+        "noise: neither fit finds much in them."
     )
     return ["## Interaction laws of the literature", about, table(heads, lines)]
 

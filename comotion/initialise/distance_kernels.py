@@ -96,7 +96,7 @@ class _Seen(NamedTuple):
     gram: Float[np.ndarray, "n n"]
     products: Vector
     squares: float
-    count: int
+    entries: int
 
     @classmethod
     def of(cls, x, v, rates, kinds, terms: list[Term], count: int) -> "_Seen":
@@ -136,7 +136,7 @@ def _summed(hats: csr_array, pushes: np.ndarray, who: tuple, shape: tuple[int, .
     rows = np.ravel_multi_index(who, shape[:2])[:, None] * shape[2] + np.arange(shape[2])
     pairs = np.repeat(np.arange(len(pushes)), shape[2])
     onto = csr_array((pushes.reshape(-1), (rows.reshape(-1), pairs)), (np.prod(shape), len(pushes)))
-    return onto @ hats
+    return csr_array(onto @ hats)
 
 
 def _likeliest(
@@ -146,8 +146,8 @@ def _likeliest(
     u = [INPUTS[name](places) for places in seen.places.values()]
     apart = [np.abs(each[:, None] - each[None]) for each in u]
     sizes = [len(each) for each in u]
-    usual = np.sqrt(seen.squares / seen.count)
-    pushes = np.sqrt(np.trace(seen.gram) / seen.count)
+    usual = np.sqrt(seen.squares / seen.entries)
+    pushes = np.sqrt(np.trace(seen.gram) / seen.entries)
     if start is None:
         lengths = [0.3 * np.ptp(each) for each in u]
         start = np.log([usual / pushes] * len(u) + lengths + [0.3 * usual])
@@ -158,14 +158,14 @@ def _likeliest(
             s**2 * (LEVEL + SMOOTHNESS[smoothness](d / length) + JITTER * np.eye(len(d)))
             for s, length, d in zip(scales, lengths, apart, strict=True)
         ]
-        return block_diag(*map(np.linalg.cholesky, blocks))
+        return np.asarray(block_diag(*map(np.linalg.cholesky, blocks)))
 
     def solved(free: Vector) -> tuple[float, np.ndarray, np.ndarray]:
         variance, L = np.exp(2 * free[-1]), root(free)
         B = np.linalg.cholesky(np.eye(len(L)) + L.T @ seen.gram @ L / variance)
         fitted = solve_triangular(B, L.T @ seen.products, lower=True) / variance
         misfit = seen.squares / variance - fitted @ fitted
-        volume = seen.count * np.log(2 * np.pi * variance) + 2 * np.log(np.diagonal(B)).sum()
+        volume = seen.entries * np.log(2 * np.pi * variance) + 2 * np.log(np.diagonal(B)).sum()
         return -0.5 * float(volume + misfit), L, B
 
     bounds = [(value - 7.0, value + 4.0) for value in start]

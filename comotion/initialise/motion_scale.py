@@ -151,7 +151,7 @@ def _likeliest(
             updates, state = optimiser.update(slope, state)
         return (eqx.apply_updates(parts, updates), state), None
 
-    first = (encoder, noise), optimiser.init((encoder, noise))
+    first = (encoder, noise), optimiser.init(eqx.filter((encoder, noise), eqx.is_array))
     encoder, noise = jax.lax.scan(climb, first, length=CLIMB)[0][0]
     # The bank weighs factors on the noise: what these windows have on average is the usual.
     return encoder, jnp.mean(jnp.log(filtered(encoder, noise).noise_variance), axis=0)

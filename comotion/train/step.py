@@ -173,7 +173,10 @@ def _step(
 
 
 _full_step = eqx.filter_jit(_step)
-_light_step = eqx.filter_jit(_step, compiler_options=LIGHT)
+_light_step = eqx.filter_jit(
+    _step,
+    compiler_options=LIGHT,  # pyright: ignore[reportCallIssue]
+)
 
 
 def held_out_figure(model: Model, dataset: Dataset, key: Key, plan: StepPlan) -> Float[Array, ""]:
