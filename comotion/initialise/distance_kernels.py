@@ -82,14 +82,14 @@ def learn_kernels(
     """Of T moments, which may lie as far apart as they like; `rates` without what an object does
     alone."""
     data = x, v, rates, np.array(kinds), list(terms)
-    seen = _Seen.of(*data, PLACES)
+    seen = _Told.of(*data, PLACES)
     found = [_likeliest(seen, *names) for names in product(SMOOTHNESS, INPUTS)]
     best = max(found, key=lambda kernels: kernels.log_evidence)
-    finer = _Seen.of(*data, max(PLACES, FINER // len(seen.places)))
+    finer = _Told.of(*data, max(PLACES, FINER // len(seen.places)))
     return _likeliest(finer, best.smoothness, best.input, best.log_sizes)
 
 
-class _Seen(NamedTuple):
+class _Told(NamedTuple):
     """All that the data say."""
 
     places: dict[Term, Vector]
@@ -99,7 +99,7 @@ class _Seen(NamedTuple):
     entries: int
 
     @classmethod
-    def of(cls, x, v, rates, kinds, terms: list[Term], count: int) -> "_Seen":
+    def of(cls, x, v, rates, kinds, terms: list[Term], count: int) -> "_Told":
         gaps, turns = (values[:, None] - values[:, :, None] for values in (x, v))
         r = np.linalg.norm(gaps, axis=-1)  # T A A: from the one who feels to the other
         places, columns = {}, []
@@ -140,7 +140,7 @@ def _summed(hats: csr_array, pushes: np.ndarray, who: tuple, shape: tuple[int, .
 
 
 def _likeliest(
-    seen: _Seen, smoothness: str, name: str, start: Vector | None = None
+    seen: _Told, smoothness: str, name: str, start: Vector | None = None
 ) -> DistanceKernels:
     """Scale and lengthscale of each kernel, and the noise, by their evidence."""
     u = [INPUTS[name](places) for places in seen.places.values()]
