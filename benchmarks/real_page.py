@@ -149,7 +149,8 @@ def kernels() -> list[str]:
         "smooth it is, and whether in the distance or in its logarithm, is chosen by evidence. Its "
         "bands take states as exact, and what was chosen as given: where states are noisy, or a "
         "kernel jumps, they are too narrow. Twelve moments of ten stubborn opinions are mostly "
-        "noise: neither fit finds much in them."
+        "noise, and so are slopes taken from differences of noisy opinions: there neither fit "
+        "finds much, and least squares with three knots often more."
     )
     return ["## Interaction laws of the literature", about, table(heads, lines)]
 
