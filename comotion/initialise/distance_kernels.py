@@ -127,7 +127,7 @@ def _hats(r: Vector, places: Vector) -> csr_array:
     above = np.clip(np.searchsorted(places, r), 1, len(places) - 1)
     share = (r - places[above - 1]) / (places[above] - places[above - 1])
     rows = np.arange(len(r))
-    entries = np.concatenate([1 - share, share]), (np.tile(rows, 2), np.r_[above - 1, above])
+    entries = np.concatenate([1 - share, share]), (np.tile(rows, 2), np.concatenate([above - 1, above]))
     return csr_array(entries, shape=(len(r), len(places)))
 
 

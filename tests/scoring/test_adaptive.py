@@ -72,7 +72,7 @@ def test_a_model_is_adapted_by_the_past_of_a_recording():
     model = cm.fit(first, system="motion", hold_out=0.0, iterations=1, encoder_frames=4)
     sure = dataclasses.replace(model, stretch=Stretch((1.0,), (0.05,)))
     here = sure.adapt(later, horizon=3)
-    plain, wide = (each.predict(later, horizon=3, draws=20) for each in (sure, here))
+    plain, wide = (each.predict(later, horizon=3.0, draws=20) for each in (sure, here))
     ratio = (wide.observation.std("draw") / plain.observation.std("draw")).values
     assert np.nanmin(ratio) > 3
     np.testing.assert_allclose(
