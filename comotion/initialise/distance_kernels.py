@@ -127,13 +127,17 @@ def _hats(r: Vector, places: Vector) -> csr_array:
     above = np.clip(np.searchsorted(places, r), 1, len(places) - 1)
     share = (r - places[above - 1]) / (places[above] - places[above - 1])
     rows = np.arange(len(r))
-    entries = np.concatenate([1 - share, share]), (np.tile(rows, 2), np.concatenate([above - 1, above]))
+    entries = (
+        np.concatenate([1 - share, share]),
+        (np.tile(rows, 2), np.concatenate([above - 1, above])),
+    )
     return csr_array(entries, shape=(len(r), len(places)))
 
 
 def _summed(hats: csr_array, pushes: np.ndarray, who: tuple, shape: tuple[int, ...]) -> csr_array:
     """What each place adds to every entry of the rates."""
-    rows = np.ravel_multi_index(who, shape[:2])[:, None] * shape[2] + np.arange(shape[2])
+    moments = np.asarray(np.ravel_multi_index(who, shape[:2]))
+    rows = moments[:, None] * shape[2] + np.arange(shape[2])
     pairs = np.repeat(np.arange(len(pushes)), shape[2])
     onto = csr_array((pushes.reshape(-1), (rows.reshape(-1), pairs)), (np.prod(shape), len(pushes)))
     return csr_array(onto @ hats)
