@@ -39,7 +39,7 @@ from comotion.train.plan import plan
 from comotion.train.recipe import now
 
 Effort = Literal["quick", "best"]
-STEPS = {"quick": 150, "best": 500}
+STEPS = {"quick": 100, "best": 500}
 """Training steps of each structure."""
 SEEN = 10
 LONGEST = 50
