@@ -59,12 +59,15 @@ GROWTH = {
     "file": {"draws": (5, 20, 40)},
     "data": {"sequences": (100, 1000, 10000)},
 }
+OLDER = "step on two cores, before"
 CROWD = {"sequences": 2, "horizon": 6}  # many objects are slow enough in few sequences
 NEAREST, MOST_PAIRS = 10, 30
 REPEATS = 5
 PAGE = Path(__file__).parent.parent / "docs" / "growth.md"
 PICTURE = PAGE.parent / "images" / "growth.png"
 Sizes = dict[str, int]
+Row = dict[str, Any]
+Curves = dict[tuple[str, str], list[Row]]
 
 
 def measure(kind: str, what: str, sizes: Sizes) -> None:
@@ -174,7 +177,7 @@ def points() -> list[tuple[str, str, Sizes]]:
     return found
 
 
-def slope(rows: list[dict[str, Any]], what: str) -> str:
+def slope(rows: list[Row], what: str) -> str:
     """Of log seconds over log size, by least squares, from a tenth of the largest size on."""
     sizes = np.array([row["edges" if what == "objects" else what] for row in rows], float)
     seconds = np.array([row["seconds"] for row in rows])
@@ -182,54 +185,71 @@ def slope(rows: list[dict[str, Any]], what: str) -> str:
     return f"{np.polyfit(np.log(sizes[last]), np.log(seconds[last]), 1)[0]:.2f}"
 
 
-def write_page() -> None:
-    import matplotlib.pyplot as plt
+def curves() -> Curves:
+    """Of every kind, by what grows: at least two points; of one measured again, the last."""
+    found = [{"kind": OLDER} | row for row in read("growth")]
+    points = {(row["kind"], row["what"], row[row["what"]]): row for row in found}
+    places = [(kind, what) for kind, growing in GROWTH.items() for what in growing]
+    places += [place[:2] for place in points if place[0] == OLDER and place[1] != "objects"]
+    rows = {
+        place: [points[key] for key in sorted(points) if key[:2] == place]
+        for place in dict.fromkeys(places)
+    }
+    return {place: mine for place, mine in rows.items() if len(mine) > 1}
 
-    found = [row for row in read("growth") if "kind" in row]
-    # Of a point that was measured again, the last.
-    rows = list({(row["kind"], row["what"], row[row["what"]]): row for row in found}.values())
-    figure, axes = plt.subplots(3, 4, figsize=(13, 8), layout="constrained")
+
+def write_page() -> None:
+    shown = curves()
+    draw(shown)
     lines = [
         "| of | grows | to | edges | seconds | peak memory, MiB |",
         "|:--|:--|--:|--:|--:|--:|",
     ]
     slopes = ["| of | grows | slope |", "|:--|:--|--:|"]
-    places = [(kind, what) for kind, growing in GROWTH.items() for what in growing]
-    for axis, (kind, what) in zip(axes.flat, places, strict=False):
-        mine = [row for row in rows if (row["kind"], row["what"]) == (kind, what)]
-        mine.sort(key=lambda row: row[what])
-        if len(mine) < 2:
-            axis.axis("off")
-            continue
-        sizes = [row["edges"] if what == "objects" else row[what] for row in mine]
-        axis.loglog(sizes, [row["seconds"] for row in mine], "o-")
-        axis.set(xlabel="edges per sequence" if what == "objects" else what, ylabel="seconds")
-        axis.set_title(f"{kind}: slope {slope(mine, what)}", fontsize=9)
-        memory = axis.twinx()
-        memory.plot(sizes, [row["peak_mebibytes"] for row in mine], "s:", color="grey")
-        memory.set(ylabel="MiB", ylim=(0, None))
-        slopes.append(
-            f"| {kind} | {'edges' if what == 'objects' else what} | {slope(mine, what)} |"
-        )
+    for (kind, what), mine in shown.items():
+        slopes.append(f"| {kind} | {_grown(what)} | {slope(mine, what)} |")
         columns = (what, "edges", "seconds", "peak_mebibytes")
         lines += [
             f"| {kind} | {what} | " + " | ".join(str(row[c]) for c in columns) + " |"
             for row in mine
         ]
+    PAGE.write_text(TEXT.format(slopes="\n".join(slopes), lines="\n".join(lines), **told()))
+
+
+def draw(shown: Curves) -> None:
+    import matplotlib.pyplot as plt
+
+    across = 4
+    down = -(-len(shown) // across)
+    figure, axes = plt.subplots(
+        down, across, figsize=(13, 2.7 * down), layout="constrained", squeeze=False
+    )
+    for axis in axes.flat[len(shown) :]:
+        axis.axis("off")
+    for axis, ((kind, what), mine) in zip(axes.flat, shown.items(), strict=False):
+        sizes = [row["edges"] if what == "objects" else row[what] for row in mine]
+        axis.loglog(sizes, [row["seconds"] for row in mine], "o-")
+        axis.set(xlabel=_grown(what), ylabel="seconds")
+        axis.minorticks_off()
+        axis.set_xticks(sizes, [str(size) for size in sizes], fontsize=7)
+        axis.set_title(f"{kind}: slope {slope(mine, what)}", fontsize=9)
+        memory = axis.twinx()
+        memory.plot(sizes, [row["peak_mebibytes"] for row in mine], "s:", color="grey")
+        memory.set(ylabel="MiB", ylim=(0, None))
     figure.savefig(PICTURE, dpi=90)
-    PAGE.write_text(TEXT.format(slopes="\n".join(slopes), lines="\n".join(lines), **told(rows)))
 
 
-def told(rows: list[dict[str, Any]]) -> dict[str, str]:
-    same = [row["seconds"] for row in rows if BASE["step"].items() <= row.items()]
+def _grown(what: str) -> str:
+    return "edges" if what == "objects" else what
+
+
+def told() -> dict[str, str]:
     return {
         "step": ", ".join(f"{value} {name}" for name, value in BASE["step"].items()),
         "crowd": ", ".join(f"{value} {name}" for name, value in CROWD.items()),
         "forecast": ", ".join(f"{value} {name}" for name, value in BASE["forecast"].items()),
         "file": ", ".join(f"{value} {name}" for name, value in BASE["file"].items()),
         "data": ", ".join(f"{value} {name}" for name, value in BASE["data"].items()),
-        "least": str(min(same, default="?")),
-        "most": str(max(same, default="?")),
     }
 
 
@@ -243,8 +263,8 @@ time. The others are, of a step, {{step}} (while the objects grow, {{crowd}}); o
 All pairs interact up to {MOST_PAIRS} objects, the {NEAREST} nearest beyond. Peak memory is that of
 the whole process, start and compiler included (dotted, grey). Each point is the best of {REPEATS}
 (of one, for forecasts of {{file}} into a file) in a process of its own, on a machine that others
-used meanwhile: the sizes most curves share took {{least}} to {{most}} s, so smaller differences
-mean nothing.
+used meanwhile: a tenth more or less means nothing. Steps on two cores are rows of an earlier
+version.
 
 Slopes are those of log seconds over log size, over the last twelvefold: 1 is in proportion.
 
