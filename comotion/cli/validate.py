@@ -41,18 +41,21 @@ def run(options: Options) -> int:
     reading = understand(options.data, options.wishes)
     data, description = reading.data, describe(reading.data)
     planned = plan(data, system=MOTION)
-    price, tried = search_cost(planned)
+    price = search_cost(planned)
     if options.json:
         told = description.to_dict() | {"notes": reading.notes, "plan": planned.sentences}
-        print(as_json(told | {"fit": asdict(price), "structures": tried}))
+        print(as_json(told | {"fit": asdict(price)}))
         return 0
     print(description)
-    for label, sentences in (("read", reading.notes), ("a fit", planned.sentences)):
+    warned = {f"note: {warning}" for warning in description.warnings}
+    rest = [sentence for sentence in planned.sentences if sentence not in warned]
+    for label, sentences in (("read", reading.notes), ("a fit", rest)):
         for sentence in sentences:
             print(f"{label:<11} {sentence}")
     print(f"{'a fit takes':<11} {price}")
-    if tried:
+    if price.structures:
         named = (f"--system {name} {price.time}" for name, price in named_costs(planned).items())
-        print(f"{'':<11} at most, as {tried} structures are tried first; --time-limit SECONDS")
-        print(f"{'':<11} ends the search early, and without it: {', '.join(named)}")
+        print(f"{'':<11} as up to {price.structures} structures are tried first, those that the")
+        print(f"{'':<11} evidence favours; --time-limit SECONDS ends the search early,")
+        print(f"{'':<11} and without it: {', '.join(named)}")
     return 0

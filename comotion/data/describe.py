@@ -206,8 +206,8 @@ def _uneven_steps(data: Trajectories) -> list[str]:
     if steps is None or steps.high <= 10 * steps.low:
         return []
     return [
-        f"Time steps differ much, from {steps.low:g} to {steps.high:g}: "
-        "check for missing frames and for sequences in other units of time."
+        f"Time steps differ much, from {steps.low:g} to {steps.high:g}: fine if nobody was there "
+        "in between; else check for missing frames and for sequences in other units of time."
     ]
 
 

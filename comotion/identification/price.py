@@ -1,5 +1,7 @@
 """How long a fit takes that has to find out what to fit: the search, then the best for good."""
 
+from dataclasses import dataclass
+
 from comotion.data import Trajectories
 from comotion.identification.choose import SEEN, STEPS, protocol_for
 from comotion.identification.structures import NULL, Kind, Structure, beside, rounds
@@ -10,22 +12,44 @@ from comotion.train.plan import FitPlan
 from comotion.train.recipe import now
 
 
-def search_cost(planned: FitPlan) -> tuple[Cost, int]:
-    """At most, if every structure is tried and the dearest is chosen; and how many they are."""
+@dataclass(frozen=True)
+class SearchCost:
+    """Of a fit that first finds out what to fit."""
+
+    least: Cost
+    """if nothing is worth trying beside the motion without a law"""
+    most: Cost
+    """if every structure is tried and the dearest is chosen"""
+    structures: int
+
+    def __str__(self) -> str:
+        low, high = (each.time for each in (self.least, self.most))
+        low, unit = low.rsplit(" ", 1)
+        between = f"{low} to {high}" if high.endswith(unit) else f"{low} {unit} to {high}"
+        return self.most.told(high if self.least.time == high else between)
+
+
+def search_cost(planned: FitPlan) -> SearchCost:
     train, objects = planned.train, planned.train.values.shape[2]
     if planned.valid is None:  # nothing to choose by
-        return cost(run_config(DEFAULT, "short", 0, {}), train), 0
+        price = cost(run_config(DEFAULT, "short", 0, {}), train)
+        return SearchCost(price, price, 0)
     horizon = protocol_for(train, planned.valid, SEEN, None).horizon
     dearest = Kind("raw", "body" if objects > 1 else "none")
     several = rounds(dearest, contacts=True, straight=True, speed=True)
     structures = [NULL, *(structure for each in several for structure in each)]
     search = [_cost(structure, train, horizon, STEPS["quick"]) for structure in structures]
-    final = max(
-        (_cost(structure, train, horizon, None) for structure in structures),
-        key=lambda price: price.seconds,
+    final = [_cost(structure, train, horizon, None) for structure in structures]
+    dearest_final = max(final, key=lambda price: price.seconds)
+    return SearchCost(
+        _together(search[:1], final[0]), _together(search, dearest_final), len(structures)
     )
-    seconds = sum(price.seconds for price in search) + final.seconds
-    return Cost(seconds, max(price.bytes for price in (*search, final))), len(structures)
+
+
+def _together(search: list[Cost], final: Cost) -> Cost:
+    """One after the other."""
+    every = [*search, final]
+    return Cost(sum(price.seconds for price in every), max(price.bytes for price in every))
 
 
 def named_costs(planned: FitPlan) -> dict[str, Cost]:

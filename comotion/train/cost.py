@@ -32,7 +32,10 @@ class Cost:
         return f"{self.seconds / 3600:.1f} hours"
 
     def __str__(self) -> str:
-        return f"about {self.time} on two cores, {self.bytes / 1e9:.1f} GB of memory"
+        return self.told(self.time)
+
+    def told(self, time: str) -> str:
+        return f"about {time} on two cores, {self.bytes / 1e9:.1f} GB of memory"
 
 
 def cost(config: RunConfig, data: Trajectories) -> Cost:
