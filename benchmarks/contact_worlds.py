@@ -1,4 +1,4 @@
-"""Scenes with hard contacts other than the paper's: what is in them, their motion, their floor.
+"""Scenes with contacts other than the paper's: what is in them, their motion, their floor.
 
 `world(name)` is one of `WORLDS`; `random_world(seed)` has random walls, radii, speeds and frames.
 The motion is that of the library's bouncing drift in small steps, which tests/integrate compares
@@ -16,32 +16,44 @@ import xarray as xr
 from jaxtyping import Array, Float
 
 from comotion._types import FAST, Key
-from comotion.contacts import Contacts, Parts, Plane, Restitution, Sphere, box, contact_law, polygon
+from comotion.contacts import (
+    Contacts,
+    Parts,
+    Plane,
+    Restitution,
+    Softness,
+    Sphere,
+    box,
+    contact_law,
+    polygon,
+)
 from comotion.coordinates.layout import Layout
 from comotion.data import Trajectories
 from comotion.data.scaling import Scaling
 from comotion.dynamics import AbstractDynamics, AbstractField, Scene
 from comotion.functions import AbstractRandomFunction
-from comotion.integrate import Bouncing, FixedSteps, Interval
+from comotion.integrate import Bouncing, FixedSteps, Interval, Yielding
 from comotion.predict import FittedModel
 from comotion.reproduce.scenes import Part, SceneParts
 from comotion.simulate import add_noise, noise_sd
 
 TRAIN, JUDGED = 100, 60
 STEPS = 20
+FRAME, SOFT_STEPS = 0.5, 40
+"""Steps to a touch of those that yield."""
 FLOOR_MOVES, FLOOR_STEPS = 300, 4
 FEATURES = ("x", "y", "vx", "vy")
 
 
 class Known(AbstractField):
-    """Hard contacts, the same pull on all, and a push between any two that falls as 1/r²."""
+    """Contacts, the same pull on all, and a push between any two that falls as 1/r²."""
 
     contacts: Contacts
     pull: Float[Array, " d"]
     push: Float[Array, ""]
 
     @property
-    def hard_contacts(self) -> Contacts:
+    def contact(self) -> Contacts:
         return self.contacts
 
     def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]:
@@ -76,7 +88,7 @@ class World:
     pull: tuple[float, float] = (0.0, 0.0)
     push: float = 0.0
     frames: int = 100
-    step: float = 0.5
+    step: float = FRAME
     train: int = TRAIN
     judged: int = JUDGED
 
@@ -84,6 +96,8 @@ class World:
         """In units of length and time, positions counted from `shift`."""
         walls = [_in_units(wall, length, shift) for wall in self.parts.walls]
         parts = replace(self.parts, walls=walls, radii=np.asarray(self.parts.radii) / length)
+        if parts.softness is not None:
+            parts = replace(parts, softness=_soft_in_units(parts.softness, length, time))
         return Known(
             contact_law(parts).draw(key=jax.random.key(0)),
             jnp.asarray(np.array(self.pull) * time**2 / length, FAST),
@@ -98,6 +112,20 @@ def _in_units(wall: Plane | Sphere, length: float, shift: np.ndarray | float) ->
     return Sphere((wall.centre - shift) / length, wall.radius / length, wall.inside)
 
 
+def _soft_in_units(soft: Softness, length: float, time: float) -> Softness:
+    faster = np.array([2 * np.log(time), 0.0])
+    pair, wall = (np.asarray(spring) + faster for spring in (soft.pair, soft.wall))
+    return replace(soft, pair=pair, wall=wall, unit=soft.unit / length)
+
+
+def soft_world(lasting: float) -> World:
+    """The paper's balls, but for springs under which every touch lasts so long."""
+    stiffness = (np.pi / lasting) ** 2
+    steps = int(np.ceil(SOFT_STEPS * FRAME / lasting))
+    soft = Softness((np.log(stiffness / 2), 1.0), (np.log(stiffness), 1.0), steps=steps)
+    return World(Parts(2, BOX, [1.2], softness=soft), spread=2.6, speed=0.2)
+
+
 BOX = box([-3.8] * 2, [3.8] * 2)
 CORNERS = [(6 * np.cos(t), 6 * np.sin(t)) for t in 2 * np.pi * np.arange(5) / 5]
 WORLDS = {
@@ -110,6 +138,7 @@ WORLDS = {
         pull=(0.0, -0.03),
         push=0.05,
     ),
+    **{f"touches last {t:g}": soft_world(t) for t in (0.05, 0.2, 0.5, 1.0, 2.0)},
 }
 
 
@@ -176,7 +205,10 @@ def _place(world: World, rng: np.random.Generator) -> Float[np.ndarray, "A 2"]:
 
 def _follow(world: World, states: Float[np.ndarray, "P A 4"]) -> Float[np.ndarray, "P N A 4"]:
     law = world.law()
+    soft = world.parts.softness
     integrator = Bouncing(law.contacts, Layout(2), STEPS)
+    if soft is not None:
+        integrator = Yielding(law.contacts, Layout(2), soft.steps)
     there, nothing = jnp.ones(world.objects, bool), jnp.zeros((world.objects, 0), FAST)
     scene = Scene(nothing, nothing, jnp.ones((1, 1), bool), there)
     interval = Interval(jnp.zeros((), FAST), jnp.asarray(world.step, FAST), (there,))

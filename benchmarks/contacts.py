@@ -4,6 +4,7 @@
     python benchmarks/contacts.py --noise none --hidden --part test
     python benchmarks/contacts.py --noise low --objects 3 --forecast 1 --part test
     python benchmarks/contacts.py --noise low --world "a pentagon"
+    python benchmarks/contacts.py --noise none --world "touches last 0.5"
     python benchmarks/contacts.py --charges observed
 
 Balls of the paper's experiment: learned from 100 sequences, forecast from 5 frames; with
@@ -65,8 +66,9 @@ def measure_world(world: World, title: str, noise: str, seed: int, part: str) ->
     judged = getattr(parts, part)
     about = {"scene": title, "learned_from": world.objects, "seed": seed, "part": part}
     fitted = learned(parts.train, judged, parts.train, about)
-    known = floor(world, fitted, judged, DRAWS, seed)
-    rows.append("contacts", {**about, "law": "true", **scores(known, judged, parts.train)})
+    if world.parts.softness is None:  # without noise a floor of many small steps says nothing
+        known = floor(world, fitted, judged, DRAWS, seed)
+        rows.append("contacts", {**about, "law": "true", **scores(known, judged, parts.train)})
 
 
 def measure_charges(properties: str, seed: int, part: str) -> None:

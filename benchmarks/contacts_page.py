@@ -12,6 +12,7 @@ NAMES = ("mse_draws", "mse_mean", "ell_20", "skill")
 HEADS = ("scene (objects learned from)", "seeds", "MSE of draws / true", "MSE of mean / true")
 HEADS += ("ELL / true", "skill / true", "band / true", "seconds")
 WITHIN = 0.015
+SOFT = "touches last "
 Rows = list[dict[str, Any]]
 
 
@@ -19,6 +20,7 @@ def main() -> None:
     for part, name in (("test", "contacts"), ("valid", "contacts on validation sequences")):
         rows.write_between(PAGE, name, table(part))
     rows.write_between(PAGE, "charges", charges())
+    rows.write_between(PAGE, "soft contacts", soft())
     rows.write_between(PAGE, "geometry", geometry())
 
 
@@ -55,6 +57,23 @@ def charges() -> list[str]:
         seconds = [row["fit_seconds"] + row["forecast_seconds"] for row in found if "is" in row]
         cells.append(f"{mean(seconds):.0f}" if seconds else "-")
         lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def soft() -> list[str]:
+    """Without noise the floor of true dynamics is nothing."""
+    heads = ("a touch lasts", "part", "MSE of mean", "MSE of draws", "skill", "seconds", "found")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in rows.read("contacts"):
+        if row["scene"].startswith(SOFT):
+            lasts = row["scene"].removeprefix(SOFT).split(",")[0]
+            cells = [
+                lasts,
+                row["part"],
+                *(f"{row[n]:.3f}" for n in ("mse_mean", "mse_draws", "skill")),
+            ]
+            cells += [f"{row['fit_seconds']:.0f} + {row['forecast_seconds']:.0f}", row["is"]]
+            lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

@@ -96,9 +96,9 @@ class SystemConfig(Checked):
     """hear only objects this near, in the data's units"""
     substeps: Annotated[int, Limits(1)] = 1
     """RK4 steps per frame"""
-    contacts: Literal["off", "hard", "auto"] = "off"
-    """hard contacts: none, those found in the data (an error if there are none), or whether there
-    are any decided by the data"""
+    contacts: Literal["off", "hard", "soft", "auto"] = "off"
+    """contacts: none, hard or soft ones found in the data (an error if there are none), or whether
+    there are any decided by the data"""
 
     simplify: bool = False
     """whether a simple law takes the place of what `alone` and `pair` say where it explains nearly

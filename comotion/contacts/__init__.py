@@ -3,10 +3,20 @@
 from comotion.contacts.bounce import Bounce, BounceLaw, Scatter
 from comotion.contacts.describe import describe_contacts
 from comotion.contacts.law import NO_WALL, ContactLaw, Contacts, PlaneLaw, SphereLaw
-from comotion.contacts.make import Parts, Plane, Restitution, Sphere, box, contact_law, polygon
+from comotion.contacts.make import (
+    Parts,
+    Plane,
+    Restitution,
+    Softness,
+    Sphere,
+    box,
+    contact_law,
+    polygon,
+)
 from comotion.contacts.outline import Outline, outline
 from comotion.contacts.posterior import Gaussian, gaussian
 from comotion.contacts.shape import ContactShape, blank_law, contact_shape
+from comotion.contacts.springs import SpringLaw, Springs
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
 
 __all__ = [
@@ -25,9 +35,12 @@ __all__ = [
     "Planes",
     "Restitution",
     "Scatter",
+    "Softness",
     "Sphere",
     "SphereLaw",
     "Spheres",
+    "SpringLaw",
+    "Springs",
     "blank_law",
     "box",
     "contact_law",

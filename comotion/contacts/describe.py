@@ -19,7 +19,7 @@ def describe_contacts(
         parts.append(_pairs(law, length, time, units))
     walls = _walls(law, np.asarray(shift, float), length, units.length)
     if walls:
-        parts.append(f"{'; '.join(walls)}, {_restitution(law.wall, length / time, units.speed)}")
+        parts.append(f"{'; '.join(walls)}, {_does(law, length, time, units, pair=False)}")
     return "; ".join(parts)
 
 
@@ -34,7 +34,16 @@ def _pairs(law: ContactLaw, length: float, time: float, units: Units) -> str:
     masses = np.exp(np.asarray(law.log_masses.mean, float))
     heavy = ", masses as " + " : ".join(f"{m:.2f}" for m in masses / masses.min())
     equal = law.log_masses.mean.size == 1
-    return f"{where}, {_restitution(law.pair, length / time, units.speed)}{'' if equal else heavy}"
+    return f"{where}, {_does(law, length, time, units, pair=True)}{'' if equal else heavy}"
+
+
+def _does(law: ContactLaw, length: float, time: float, units: Units, *, pair: bool) -> str:
+    """What a contact does: how it parts, or how long it yields at a usual speed."""
+    if law.springs is None:
+        return _restitution(law.pair if pair else law.wall, length / time, units.speed)
+    speed = float(law.speed) * (2**0.5 if pair else 1.0)
+    lasts = f"{time * law.springs.lasting(speed, pair=pair):.3g}"
+    return f"soft, a usual touch lasts {with_unit(lasts, units.time)}"
 
 
 def _restitution(bounce: BounceLaw, speed: float, unit: str) -> str:

@@ -5,16 +5,19 @@ from dataclasses import replace
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from comotion._types import Key
 from comotion.contacts.bounce import Bounce, BounceLaw
 from comotion.contacts.posterior import Gaussian
+from comotion.contacts.springs import SpringLaw, Springs
 from comotion.contacts.surfaces import AbstractSurfaces, Planes, Spheres
 from comotion.errors import BadInput
 
 NO_WALL = 1e3
 """How far the nearest wall is where there is none."""
+SOFT = 6
+"""The draw of springs has a number of its own, so that hard laws draw as they did without."""
 SCENE = 3.0
 """Prior sd of lengths, in units in which positions are about one."""
 
@@ -37,6 +40,8 @@ class Contacts(eqx.Module):
     """whether it is the rim of an object that meets a wall, not its centre"""
     only: bool = eqx.field(static=True)
     """whether nothing else acts: between contacts everything flies straight"""
+    springs: Springs | None = None
+    """how contacts yield; None where they are hard"""
 
     @property
     def surfaces(self) -> tuple[AbstractSurfaces, AbstractSurfaces]:
@@ -64,6 +69,26 @@ class Contacts(eqx.Module):
         nearest = jnp.argmax(depths, axis=1)
         distance = -jnp.take_along_axis(depths, nearest[:, None], axis=1)[:, 0]
         return distance, jnp.take_along_axis(normals, nearest[:, None, None], axis=1)[:, 0]
+
+    def pushes(
+        self, x: Float[Array, "A d"], there: Bool[Array, " A"], meets: Bool[Array, "A A"] | None
+    ) -> Float[Array, "A d"]:
+        """Accelerations by soft contacts; `meets` says who may touch whom, None: all."""
+        assert self.springs is not None
+        extents, forces = self.extents(len(x)), jnp.zeros_like(x)
+        for walls in self.surfaces:
+            push = self.springs.push(self.springs.wall, walls.depths(x, extents))
+            forces = forces - jnp.sum(push[:, :, None] * walls.normals_at(x), axis=1)
+        if self.radii.size:
+            reach, gaps = self.reach(len(x)), x[:, None] - x[None]
+            square = jnp.sum(gaps**2, axis=2)
+            distance = jnp.sqrt(jnp.where(square > 0, square, 1.0))
+            touches = there[:, None] & there[None] & (square > 0)
+            touches = touches if meets is None else touches & meets
+            depths = jnp.where(touches, reach[:, None] + reach[None] - distance, 0.0)
+            push = self.springs.push(self.springs.pair, depths) / distance
+            forces = forces + jnp.sum(push[:, :, None] * gaps, axis=1)
+        return jnp.where(there[:, None], forces / self.masses(len(x))[:, None], 0.0)
 
     def masses(self, objects: int) -> Float[Array, "A *b"]:
         return jnp.exp(per_object(self.log_masses, objects, "masses"))
@@ -110,6 +135,7 @@ class ContactLaw(eqx.Module):
     """of objects along an axis, root mean square: which velocities a start may have"""
     rims: bool = eqx.field(static=True)
     only: bool = eqx.field(static=True)
+    springs: SpringLaw | None = None
 
     @property
     def spatial(self) -> int:
@@ -117,6 +143,7 @@ class ContactLaw(eqx.Module):
 
     def draw(self, *, key: Key) -> Contacts:
         radii, masses, planes, spheres, pair, wall = jax.random.split(key, 6)
+        soft = self.springs
         return Contacts(
             radii=self.radii.draw(key=radii),
             log_masses=self.log_masses.draw(key=masses),
@@ -126,6 +153,7 @@ class ContactLaw(eqx.Module):
             wall=self.wall.draw(self.spatial, key=wall),
             rims=self.rims,
             only=self.only,
+            springs=None if soft is None else soft.draw(key=jax.random.fold_in(key, SOFT)),
         )
 
     def without_pairs(self) -> "ContactLaw":
@@ -140,7 +168,8 @@ class ContactLaw(eqx.Module):
         """From a broad prior in units of the scene."""
         geometry = self.radii.kl(0.0, SCENE) + self.spheres.shapes.kl(0.0, SCENE)
         flat = self.planes.moved.kl(0.0, SCENE)
-        return geometry + flat + self.log_masses.kl(0.0, 1.0) + self.pair.kl() + self.wall.kl()
+        does = self.pair.kl() + self.wall.kl() if self.springs is None else self.springs.kl()
+        return geometry + flat + self.log_masses.kl(0.0, 1.0) + does
 
 
 def per_object(values: Float[Array, "r *b"], objects: int, what: str) -> Float[Array, "A *b"]:

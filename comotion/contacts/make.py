@@ -11,6 +11,7 @@ from comotion._types import FAST
 from comotion.contacts.bounce import BounceLaw
 from comotion.contacts.law import ContactLaw, PlaneLaw, SphereLaw
 from comotion.contacts.posterior import Gaussian, Numbers, gaussian
+from comotion.contacts.springs import SpringLaw
 from comotion.errors import BadInput
 
 ENDLESS = (-np.inf, np.inf)
@@ -63,6 +64,26 @@ class Restitution:
 
 
 @dataclass(frozen=True)
+class Softness:
+    """Log stiffness and power of pairs and walls, with their covariances; see `Springs`."""
+
+    pair: Numbers = (0.0, 1.0)
+    wall: Numbers = (0.0, 1.0)
+    pair_covariance: Float[np.ndarray, "2 2"] | None = None
+    wall_covariance: Float[np.ndarray, "2 2"] | None = None
+    unit: float = 1.0
+    steps: int = 16
+
+    def law(self) -> SpringLaw:
+        return SpringLaw(
+            pair=gaussian(self.pair, self.pair_covariance),
+            wall=gaussian(self.wall, self.wall_covariance),
+            unit=jnp.asarray(self.unit, FAST),
+            steps=self.steps,
+        )
+
+
+@dataclass(frozen=True)
 class Parts:
     """Radii and log masses: one for all, or one for each object; no radii, no pair contacts."""
 
@@ -77,6 +98,7 @@ class Parts:
     speed: float = 1.0
     rims: bool = False
     only: bool = False
+    softness: Softness | None = None
 
 
 def contact_law(parts: Parts) -> ContactLaw:
@@ -92,6 +114,7 @@ def contact_law(parts: Parts) -> ContactLaw:
         speed=jnp.asarray(parts.speed, FAST),
         rims=parts.rims,
         only=parts.only,
+        springs=None if parts.softness is None else parts.softness.law(),
     )
 
 

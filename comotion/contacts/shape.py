@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from comotion.contacts.law import ContactLaw
-from comotion.contacts.make import Parts, Plane, Restitution, Sphere, contact_law
+from comotion.contacts.make import Parts, Plane, Restitution, Softness, Sphere, contact_law
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class ContactShape:
     endless: bool
     rims: bool
     only: bool
+    soft_steps: int = 0
+    """to a frame; none where contacts are hard"""
 
 
 def contact_shape(law: ContactLaw) -> ContactShape:
@@ -38,6 +40,7 @@ def contact_shape(law: ContactLaw) -> ContactShape:
         endless=law.planes.endless,
         rims=law.rims,
         only=law.only,
+        soft_steps=0 if law.springs is None else law.springs.steps,
     )
 
 
@@ -57,6 +60,7 @@ def blank_law(shape: ContactShape) -> ContactLaw:
             wall=_blank_restitution(shape.wall_speeds, shape.wall_scatters),
             rims=shape.rims,
             only=shape.only,
+            softness=Softness(steps=shape.soft_steps) if shape.soft_steps else None,
         )
     )
 

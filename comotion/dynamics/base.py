@@ -32,8 +32,8 @@ class AbstractField(eqx.Module):
     """One draw of the law: the rate of change of all states, the same at every call."""
 
     @property
-    def hard_contacts(self) -> Contacts | None:
-        """What happens where things touch, if the law knows hard contacts."""
+    def contact(self) -> Contacts | None:
+        """What happens where things touch, if the law knows."""
         return None
 
     @property

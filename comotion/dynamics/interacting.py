@@ -80,7 +80,7 @@ class InteractingField(AbstractField):
     contacts: Contacts | None = None
 
     @property
-    def hard_contacts(self) -> Contacts | None:
+    def contact(self) -> Contacts | None:
         return self.contacts
 
     def __call__(self, states: Float[Array, "A D"], scene: Scene) -> Float[Array, "A D"]:

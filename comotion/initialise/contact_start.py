@@ -20,11 +20,12 @@ from comotion.initialise.find_contacts import Finding, find_contacts
 from comotion.initialise.rates import Paths
 from comotion.initialise.regression import rates_are_linear, with_regression
 from comotion.initialise.shown import Shown
+from comotion.initialise.soft_contacts import find_soft_contacts
 from comotion.initialise.tracks import NoiseScale, tracks_of_windows
 from comotion.integrate import BodyNoise
 from comotion.model import FirstEntries, Model
 
-Wish = Literal["off", "hard", "auto"]
+Wish = Literal["off", "hard", "soft", "auto"]
 OUTLIER = 8.0
 """Robust standard deviations of rates."""
 FEWEST_OUTLIERS, MOST_OUTLIERS = 0.001, 0.2
@@ -34,20 +35,32 @@ MEAN_OF = 8
 
 
 def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | None:
-    """In straight flights; None where nobody wants contacts or the system cannot have them."""
+    """In straight flights; None where nobody wants contacts or the system cannot have them.
+
+    Soft ones are looked for where no hard ones hold, as they take some seconds to find.
+    """
     if wish == "off":
         return None
     if not can_collide(model):
         if wish == "auto":
             return None
         raise BadInput(
-            "contacts='hard' needs an interacting system of second order whose positions are "
+            f"contacts='{wish}' needs an interacting system of second order whose positions are "
             "observed along two or three axes; use contacts='off'"
         )
-    finding = find_contacts(tracks_of_windows(dataset, model.dynamics.layout.spatial))
+    tracks = tracks_of_windows(dataset, model.dynamics.layout.spatial)
+    if wish == "soft":
+        return _required(find_soft_contacts(tracks))
+    finding = find_contacts(tracks)
     if wish == "hard":
-        return dataclasses.replace(finding, required=True)
-    return unless_it_leaks(finding)
+        return _required(finding)
+    finding = unless_it_leaks(finding)
+    soft = find_soft_contacts(tracks) if finding.law is None else finding
+    return finding if soft.law is None else soft
+
+
+def _required(finding: Finding) -> Finding:
+    return dataclasses.replace(finding, required=True)
 
 
 def unless_it_leaks(finding: Finding) -> Finding:
@@ -121,7 +134,7 @@ def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, k
         finding = find_contacts(tracks, _accelerations(robust, shown.smooth.windows, key=key_mean))
     if finding.law is None:
         if first.required:
-            raise BadInput(f"no hard contacts were found ({finding.reason}); use contacts='auto'")
+            raise BadInput(f"no such contacts were found ({finding.reason}); use contacts='auto'")
         return model
     if solvable:
         model = with_regression(model, _but(shown, near(finding.eventful)), key=key_again)

@@ -15,7 +15,7 @@ from comotion.initialise.flights import Flights, find_flights, straightened
 from comotion.initialise.forces import flies_straight
 from comotion.initialise.hinges import hinged
 from comotion.initialise.jumps import Jumps, bent_by, find_jumps, find_pairs, relative_curve
-from comotion.initialise.pair_sizes import PairSizes, fit_masses, fit_sizes
+from comotion.initialise.pair_sizes import Masses, PairSizes, fit_masses, fit_sizes
 from comotion.initialise.tracks import NoiseScale, Tracks, noise_scale, share_of_motion
 from comotion.initialise.walls import find_walls, normals_at
 
@@ -23,6 +23,8 @@ FEWEST_FRAMES = 8
 MOST = 5000
 LEAST_PARTING = 0.1
 """Restitution of pairs beside forces."""
+SHARP = 0.2
+"""Jumps beside forces, in usual speeds: what a law misses is less sudden than a contact."""
 AFTER_LAW, FLIGHT = 0.02, 10
 """Share of a speed by which a law may be wrong after a usual flight of so many frames: less is no
 jump."""
@@ -50,12 +52,14 @@ def find_contacts(
     accelerations: Float[np.ndarray, "P N A d"] | None = None,
     *,
     curves: Curves | None = None,
+    blur: NoiseScale | None = None,
     seed: int = 0,
 ) -> Finding:
     """Positions are enough; velocities help. Missing frames, absent objects, gaps are ordinary.
 
     `accelerations` are those of a smooth law along the tracks, or `curves` what it makes of them:
-    jumps are then looked for in what it leaves.
+    jumps are then looked for in what it leaves. Contacts that yield are where they would be if they
+    were hard, but for a `blur`.
 
     What is refused: jumps that lie on no surface, and surfaces that objects are found behind.
     """
@@ -67,27 +71,18 @@ def find_contacts(
     bent = accelerations is not None or curves is not None
     curves = curves_of(tracks, accelerations) if curves is None else curves
     left = without(tracks, curves)
-    noise = sought = noise_scale(left)
-    if bent:
-        sought = noise.at_least(share_of_motion(left, AFTER_LAW * FLIGHT, AFTER_LAW))
+    noise = noise_scale(left)
+    if blur is None:
+        blur = share_of_motion(left, AFTER_LAW * FLIGHT, AFTER_LAW) if bent else noise
+    sought = noise.at_least(blur)
     flights = find_flights(left, sought)
     jumps = find_jumps(flights, curves, A)
     straight = along(straightened(left, flights), curves)
-    step = float(np.nanmedian(np.diff(tracks.times, axis=1)))
-    masses = fit_masses(find_pairs(jumps, flights, curves, step, None), A)
-    pairs, alone, _ = find_pairs(jumps, flights, curves, step, masses.ratio)
-    rng = np.random.default_rng(seed)
-    pairs, alone = (_some(part, rng) for part in (pairs, alone))
-    # Only what looks like contacts is worth a closer look.
-    if fit_sizes(pairs, straight.positions, len(jumps)).radii is not None:
-        pairs = _bent_again(hinged(pairs, flights, left, sought), curves, flights)
-    sizes = fit_sizes(pairs, straight.positions, len(jumps))
     if bent:
-        sizes = _if_parting(sizes, pairs)
-    walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
-    if walls:
-        alone = _bent_again(hinged(alone, flights, left, sought), curves, flights)
-        walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
+        jumps = jumps[jumps.size > SHARP * _usual_speed(straight)]
+    met = _met(jumps, flights, curves, left, sought, straight, bent, np.random.default_rng(seed))
+    pairs, sizes, masses, alone = met.pairs, met.sizes, met.masses, met.alone
+    walls, members = met.walls, met.members
     scatters = tracks.velocities is not None
     bounce = _wall_restitution(alone, walls, members, scatters)
     eventful = np.zeros((P, N - 1, A), bool)
@@ -113,7 +108,7 @@ def find_contacts(
             pair=_pair_restitution(pairs, sizes, scatters),
             wall=bounce,
             speed=_usual_speed(straight),
-            only=not bent and flies_straight(left, noise, eventful),
+            only=not bent and flies_straight(left, sought, eventful),
         )
     )
     reason = _summary(jumps, pairs[sizes.belongs], at_walls, walls)
@@ -121,8 +116,47 @@ def find_contacts(
     return Finding(law, reason, eventful, straight, noise, out)
 
 
-def _bent_again(jumps: Jumps, curves: Curves, flights: Flights) -> Jumps:
-    return bent_by(jumps, *relative_curve(curves, flights, jumps))
+@dataclass(frozen=True)
+class _Met:
+    """Jumps of two together, and of one alone with the walls some of them lie on."""
+
+    pairs: Jumps
+    sizes: PairSizes
+    masses: Masses
+    alone: Jumps
+    walls: list[Plane | Sphere]
+    members: list[Bool[np.ndarray, " K"]]
+
+
+def _met(
+    jumps: Jumps,
+    flights: Flights,
+    curves: Curves,
+    left: Tracks,
+    noise: NoiseScale,
+    straight: Tracks,
+    bent: bool,
+    rng: np.random.Generator,
+) -> _Met:
+    def closer(part: Jumps) -> Jumps:
+        again = hinged(part, flights, left, noise)
+        return bent_by(again, *relative_curve(curves, flights, again))
+
+    step, objects = float(np.nanmedian(np.diff(left.times, axis=1))), left.positions.shape[2]
+    masses = fit_masses(find_pairs(jumps, flights, curves, step, None), objects)
+    pairs, alone, _ = find_pairs(jumps, flights, curves, step, masses.ratio)
+    pairs, alone = (_some(part, rng) for part in (pairs, alone))
+    # Only what looks like contacts is worth a closer look.
+    if fit_sizes(pairs, straight.positions, len(jumps)).radii is not None:
+        pairs = closer(pairs)
+    sizes = fit_sizes(pairs, straight.positions, len(jumps))
+    if bent:
+        sizes = _if_parting(sizes, pairs)
+    walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
+    if walls:
+        alone = closer(alone)
+        walls, members = find_walls(alone, _visited(straight), len(jumps), rng)
+    return _Met(pairs, sizes, masses, alone, walls, members)
 
 
 def _some(jumps: Jumps, rng: np.random.Generator) -> Jumps:

@@ -61,7 +61,9 @@ PARTS = {
 }
 SHORT, LONG = 8, 20
 """Frames of a stretch, before and after contacts are known."""
-TURNS = 3
+MOST_TURNS, SETTLED = 10, 0.01
+"""Contacts and forces take turns until hardly any interval, as a share of those with a contact,
+changes sides."""
 REACH_ALONE = 3.0
 """Lengthscales of f_s in standard deviations of its inputs: it is expected to vary slowly."""
 SPACINGS = (1.5, 2.0)
@@ -205,15 +207,19 @@ def find_simple_law(
         return None
     law: ContactLaw | None = None
     jumps = np.mean(best.fit.misfit > JUMP) > FEWEST_JUMPS
-    for turn in range(TURNS if contacts and jumps else 0):
+    busy = np.zeros_like(moving)
+    for _ in range(MOST_TURNS if contacts and jumps else 0):
         curves = curves_under(best.laws, best.fit.mean, states, windows, tracks)
         finding = find_contacts(tracks, curves=curves)
         noise, law = finding.noise.at_least(rough), finding.law
         if finding.noise.position > rough.position:  # otherwise the frames know better
             straight = _states(finding.straight)
             states = np.where(np.isfinite(straight), straight, states)
-        last = MOST_NUMBERS if turn == TURNS - 1 else FEW_NUMBERS
-        best = learned(windows, best.laws, states, moving & ~near(finding.eventful), LONG, last)
+        before, busy = busy, finding.eventful
+        best = learned(windows, best.laws, states, moving & ~near(busy), LONG)
+        if (busy != before).sum() <= SETTLED * busy.sum():
+            break
+    best = learned(windows, best.laws, states, moving & ~near(busy), LONG, MOST_NUMBERS)
     explained = best.explained(MOST)
     if explained < EXPLAINED:
         return None

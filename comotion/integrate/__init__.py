@@ -14,6 +14,7 @@ from comotion.integrate.process_noise import (
     no_noise,
     noisy_trajectory,
 )
+from comotion.integrate.yielding import Yielding
 
 __all__ = [
     "AbstractIntegrator",
@@ -27,6 +28,7 @@ __all__ = [
     "Interval",
     "OnceAnInterval",
     "StateNoise",
+    "Yielding",
     "body_noise",
     "no_noise",
     "noisy_trajectory",

@@ -50,6 +50,19 @@ class AbstractIntegrator(eqx.Module):
         return length
 
 
+def kicked(
+    rates: Rates, states: States, time: Time, length: Time, interval: Interval, spatial: int
+) -> States:
+    """Everything but positions changes; by the midpoint rule, since rates may depend on it."""
+    moving = jnp.arange(states.shape[1]) >= spatial
+
+    def change(states: States) -> States:
+        return jnp.where(moving[None], rates(states, time, interval), 0.0)
+
+    middle = states + 0.5 * length * change(states)
+    return states + length * change(middle)
+
+
 class OnceAnInterval(AbstractIntegrator):
     """Rates look around at the start of every interval, instead of at each call."""
 

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 
 from comotion.contacts import Contacts
 from comotion.coordinates.layout import Layout
-from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time
+from comotion.integrate.base import AbstractIntegrator, Interval, Rates, States, Time, kicked
 from comotion.integrate.contacts import Vectors, drift, length_of
 
 
@@ -41,12 +41,13 @@ class Bouncing(AbstractIntegrator):
         ) -> tuple[tuple[States, Float[Array, ""]], None]:
             states, missed = carry
             start = interval.start + number * length
-            states = self._kick(rates, states, start, length / 2, interval)
+            states = kicked(rates, states, start, length / 2, interval, self.layout.spatial)
             x, v = states[:, self.layout.position], states[:, self.layout.velocity]
             x, v, over = _drift_with_slopes(self.contacts, x, v, length, active, self.meets, rounds)
             states = states.at[:, self.layout.position].set(x)
             states = states.at[:, self.layout.velocity].set(v)
-            states = self._kick(rates, states, start + length, length / 2, interval)
+            end = start + length
+            states = kicked(rates, states, end, length / 2, interval, self.layout.spatial)
             return (states, missed + over), None
 
         none = jnp.zeros((), states.dtype)
@@ -55,18 +56,6 @@ class Bouncing(AbstractIntegrator):
 
     def step(self, length: float) -> float:
         return length / self.steps
-
-    def _kick(
-        self, rates: Rates, states: States, time: Time, length: Time, interval: Interval
-    ) -> States:
-        """Everything but positions changes; by the midpoint rule, since rates may depend on it."""
-        moving = jnp.arange(states.shape[1]) >= self.layout.spatial
-
-        def change(states: States) -> States:
-            return jnp.where(moving[None], rates(states, time, interval), 0.0)
-
-        middle = states + 0.5 * length * change(states)
-        return states + length * change(middle)
 
 
 def rounds_for(objects: int) -> int:

@@ -27,6 +27,7 @@ from comotion.integrate import (
     Habits,
     Interval,
     OnceAnInterval,
+    Yielding,
     noisy_trajectory,
     trajectory,
 )
@@ -115,12 +116,16 @@ class Model(eqx.Module):
         )
 
     def integrator_of(self, field: AbstractField, window: Window) -> AbstractIntegrator:
-        """Where the drawn law knows hard contacts, one that bounces; the deaf touch nobody."""
-        integrator = self.integrator
-        if field.hard_contacts is not None:
+        """Where the drawn law knows contacts, one that bounces or yields; the deaf touch nobody."""
+        integrator, contacts = self.integrator, field.contact
+        if contacts is not None:
             steps = integrator.steps if isinstance(integrator, FixedSteps) else 1
             layout, meets = self.dynamics.layout, window.neighbours
-            integrator = Bouncing(field.hard_contacts, layout, steps, meets=meets)
+            if contacts.springs is None:
+                integrator = Bouncing(contacts, layout, steps, meets=meets)
+            else:
+                steps = max(steps, contacts.springs.steps)
+                integrator = Yielding(contacts, layout, steps, meets=meets)
         return OnceAnInterval(integrator, Motion.looking) if field.searches else integrator
 
 

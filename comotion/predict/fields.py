@@ -115,7 +115,7 @@ def _draw(
         key_field, _, _ = jax.random.split(key, 3)  # as a forecast splits the key of a draw
         field = dynamics.draw(key=key_field)
         own, received = field.independent(lonely), field.interaction(hearing, heard)
-        return own, received, field.hard_contacts
+        return own, received, field.contact
 
     return jax.lax.map(one, keys)
 

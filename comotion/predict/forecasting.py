@@ -195,7 +195,9 @@ def _planned(
 
 def _search(fitted: FittedModel, settings: ForecastSettings) -> Search:
     law = fitted.contact_law
-    candidates, moves = (1, MOVES if law.only else FEW_MOVES) if law else (CANDIDATES, 0)
+    candidates, moves = CANDIDATES, 0
+    if law is not None:  # moves are cheap where all fly straight from contact to contact
+        candidates, moves = 1, MOVES if law.only and law.springs is None else FEW_MOVES
     return Search(
         candidates if settings.candidates is None else settings.candidates,
         fitted.config.system.encoder_frames,

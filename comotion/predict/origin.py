@@ -200,11 +200,12 @@ class _Target(eqx.Module):
 
     def __call__(self, states: States) -> Float[Array, ""]:
         total = jnp.sum(self.by_object(states))
-        if self.field.hard_contacts is None:
+        contact = self.field.contact
+        if contact is None or contact.springs is not None:
             return total
         places = states[:, self.model.dynamics.layout.position]
         there = self.window.exists & (self.window.entry == 0)
-        inside = overlaps(self.field.hard_contacts, places, there, self.window.neighbours)
+        inside = overlaps(contact, places, there, self.window.neighbours)
         return jnp.where(inside, LOG_NEVER, total)
 
 

@@ -29,7 +29,7 @@ _FOR_PEOPLE = {
     "fourier_features": 96,
 }
 
-_COLLIDING = {"contacts": "auto"}
+_COLLIDING = {"contacts": "auto", "simplify": True}
 """Where things bounce, where and how is found in the data."""
 
 _MOTION = {

@@ -109,7 +109,7 @@ class Walled(StraightOn):
     wall: Contacts
 
     @property
-    def hard_contacts(self):
+    def contact(self):
         return self.wall
 
 

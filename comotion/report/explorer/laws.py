@@ -57,7 +57,7 @@ def describe(part: Any) -> Description:
 
 @describe.register
 def _(field: InteractingField) -> Description:
-    contacts = field.hard_contacts
+    contacts = field.contact
     alone, pair = field.alone_coordinates, field.pair_coordinates
     silent = contacts is not None and contacts.only
     nothing = {"kind": "none", "rates": field.layout.spatial}
@@ -74,6 +74,8 @@ def _(field: InteractingField) -> Description:
 
 @describe.register
 def _(contacts: Contacts) -> Description:
+    if contacts.springs is not None:
+        raise BadInput("the explorer cannot run soft contacts; use animations and `predict`")
     names = ("radii", "log_masses", "rims", "only")
     parts = {name: describe(getattr(contacts, name)) for name in ("pair", "wall")}
     walls = {name: describe(getattr(contacts, name)) for name in ("planes", "spheres")}
