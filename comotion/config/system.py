@@ -101,8 +101,8 @@ class SystemConfig(Checked):
     there are any decided by the data"""
 
     simplify: bool = False
-    """whether a simple law takes the place of what `alone` and `pair` say where it explains nearly
-    all that the data show: pushes by distance alone, times properties where these multiply"""
+    """whether a simple law takes the place of what `alone` and `pair` say where contacts are looked
+    for and it explains nearly all that the data show: pushes by distance alone, times properties"""
 
     @property
     def frames_seen(self) -> int:

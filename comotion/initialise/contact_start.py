@@ -50,17 +50,16 @@ def look_for_contacts(model: Model, dataset: Dataset, wish: Wish) -> Finding | N
         )
     tracks = tracks_of_windows(dataset, model.dynamics.layout.spatial)
     if wish == "soft":
-        return _required(find_soft_contacts(tracks))
+        soft = find_soft_contacts(tracks)
+        if soft.law is None:
+            raise BadInput(f"no soft contacts were found ({soft.reason}); use contacts='auto'")
+        return soft
     finding = find_contacts(tracks)
     if wish == "hard":
-        return _required(finding)
+        return dataclasses.replace(finding, required=True)
     finding = unless_it_leaks(finding)
     soft = find_soft_contacts(tracks) if finding.law is None else finding
     return finding if soft.law is None else soft
-
-
-def _required(finding: Finding) -> Finding:
-    return dataclasses.replace(finding, required=True)
 
 
 def unless_it_leaks(finding: Finding) -> Finding:
@@ -134,7 +133,7 @@ def with_contacts_beside_forces(model: Model, shown: Shown, first: Finding, *, k
         finding = find_contacts(tracks, _accelerations(robust, shown.smooth.windows, key=key_mean))
     if finding.law is None:
         if first.required:
-            raise BadInput(f"no such contacts were found ({finding.reason}); use contacts='auto'")
+            raise BadInput(f"no hard contacts were found ({finding.reason}); use contacts='auto'")
         return model
     if solvable:
         model = with_regression(model, _but(shown, near(finding.eventful)), key=key_again)

@@ -126,10 +126,10 @@ class _Learned:
 def simple_law(
     system: SystemConfig, model: Model, dataset: Dataset, found: Finding | None, *, key: Key
 ) -> SimpleLaw | None:
-    """Where the system leaves room for one and something acts beside the contacts found."""
-    if not (system.simplify and can_collide(model) and rates_are_linear(model)):
+    """Where contacts were looked for, the system leaves room for a law, and something else acts."""
+    if found is None or not (system.simplify and can_collide(model) and rates_are_linear(model)):
         return None
-    if found is not None and nothing_else_acts(model, found):
+    if nothing_else_acts(model, found):
         return None
     dynamics = model.dynamics
     assert isinstance(dynamics, InteractingDynamics)
@@ -137,9 +137,8 @@ def simple_law(
         return None
     if model.property_encoder is not None and not _may_have_signs(dynamics.layout, dataset):
         return None
-    looks = found is not None
-    law = find_simple_law(system, dynamics.layout, dataset, contacts=looks, key=key)
-    missing = looks and found.required and law is not None and law.contacts is None
+    law = find_simple_law(system, dynamics.layout, dataset, key=key)
+    missing = found.required and law is not None and law.contacts is None
     return None if missing else law
 
 
@@ -163,7 +162,7 @@ def with_simple_law(model: Model, law: SimpleLaw) -> Model:
 
 
 def find_simple_law(
-    system: SystemConfig, layout: Layout, dataset: Dataset, *, contacts: bool = True, key: Key
+    system: SystemConfig, layout: Layout, dataset: Dataset, *, key: Key
 ) -> SimpleLaw | None:
     """None where flights are straight, or bent by more than a simple law."""
     key_build, key_places = jax.random.split(key)
@@ -208,7 +207,7 @@ def find_simple_law(
     law: ContactLaw | None = None
     jumps = np.mean(best.fit.misfit > JUMP) > FEWEST_JUMPS
     busy = np.zeros_like(moving)
-    for _ in range(MOST_TURNS if contacts and jumps else 0):
+    for _ in range(MOST_TURNS if jumps else 0):
         curves = curves_under(best.laws, best.fit.mean, states, windows, tracks)
         finding = find_contacts(tracks, curves=curves)
         noise, law = finding.noise.at_least(rough), finding.law

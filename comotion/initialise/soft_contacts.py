@@ -17,7 +17,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from comotion._types import EXACT
-from comotion.contacts import ContactLaw, Contacts, Gaussian, Softness, Springs, gaussian
+from comotion.contacts import (
+    ContactLaw,
+    Contacts,
+    Gaussian,
+    Restitution,
+    Softness,
+    Springs,
+    gaussian,
+)
 from comotion.initialise.containment import MOST_OUT
 from comotion.initialise.find_contacts import Finding, find_contacts
 from comotion.initialise.tracks import Tracks, noise_scale, share_of_motion
@@ -36,7 +44,7 @@ ENOUGH = 1e-5
 """Gain in the robust cost below which nothing more is gained."""
 POWERS = 0.3, 4.0
 TOUGH = 3.0
-"""Windows whose error is so many times the usual one count half."""
+"""Windows whose error is so many times that which most have count half."""
 HELD_OUT = 5
 """One sequence in so many is not learned from."""
 EXPLAINED, MOST = 0.95, 0.8
@@ -167,7 +175,7 @@ def _fitted(law: ContactLaw, windows: Windows, step: float) -> tuple[_Fit, float
     precision = np.eye(len(numbers))
     for _ in range(ROUNDS):
         squares = _squares(errors)
-        usual = max(float(np.median(squares)), TINY)
+        usual = max(float(np.quantile(squares, MOST)), TINY)
         trust = 1 / (1 + squares / (TOUGH * usual))
         slopes = np.asarray(_slopes(yields, _exact(numbers), windows, jnp.asarray(steps)))
         slopes = slopes.reshape(len(squares), -1, len(numbers))
@@ -312,6 +320,8 @@ def _law(fit: _Fit, first: ContactLaw, step: float) -> ContactLaw:
                 _as(shapes, first.spheres.shapes.factor),
             ),
         ),
+        pair=Restitution().law(),
+        wall=Restitution().law(),
         springs=softness.law(),
     )
     speed = float(first.speed)

@@ -93,7 +93,7 @@ def _simplified(
 
 def _told(fitted: FittedModel, watcher: Watcher) -> FittedModel:
     if fitted.contacts:
-        watcher.say(f"hard contacts: {fitted.contacts}")
+        watcher.say(f"contacts: {fitted.contacts}")
     return fitted
 
 

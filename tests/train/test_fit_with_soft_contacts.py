@@ -56,5 +56,5 @@ def test_forecasts_follow_the_truth_for_long_and_a_file_forecasts_the_same(fitte
 def test_charges_do_not_touch():
     data = charged_particles(sequences=12, objects=4, frames=60, seed=0)
     assert find_soft_contacts(tracks_of(data)).law is None
-    with pytest.raises(BadInput, match="no such contacts were found"):
+    with pytest.raises(BadInput, match="no soft contacts were found"):
         fit(data, contacts="soft")
