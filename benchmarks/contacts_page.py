@@ -24,10 +24,16 @@ def main() -> None:
     rows.write_between(PAGE, "geometry", geometry())
 
 
+def latest() -> Rows:
+    """Of each measurement the last row."""
+    names = ("scene", "learned_from", "seed", "part", "law")
+    return list({tuple(row.get(n) for n in names): row for row in rows.read("contacts")}.values())
+
+
 def table(part: str) -> list[str]:
     by_case: dict[tuple, dict[str, Rows]] = defaultdict(lambda: defaultdict(list))
-    done = {_case(row) for row in rows.read("contacts") if row["part"] == "test"}
-    for row in rows.read("contacts"):
+    done = {_case(row) for row in latest() if row["part"] == "test"}
+    for row in latest():
         # What was judged on test sequences needs no second opinion.
         if row["part"] == part and (part == "test" or _case(row) not in done):
             by_case[_case(row)][row["law"]].append(row)
@@ -44,7 +50,7 @@ def charges() -> list[str]:
     heads = ("their signs", "part", "seeds", "MSE of draws", "MSE of mean", "ELL", "skill", "band")
     lines = [f"| {' | '.join((*heads, 'signs right', 'seconds'))} |", "|---" * 10 + "|"]
     cases: dict[tuple, Rows] = defaultdict(list)
-    for row in rows.read("contacts"):
+    for row in latest():
         if "charges" in row["scene"]:
             cases[row["scene"].split(", ")[1], row["part"], row["law"]].append(row)
     for (signs, part, law), found in cases.items():
@@ -64,7 +70,7 @@ def soft() -> list[str]:
     """Without noise the floor of true dynamics is nothing."""
     heads = ("a touch lasts", "part", "MSE of mean", "MSE of draws", "skill", "seconds", "found")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for row in rows.read("contacts"):
+    for row in latest():
         if row["scene"].startswith(SOFT):
             lasts = row["scene"].removeprefix(SOFT).split(",")[0]
             cells = [

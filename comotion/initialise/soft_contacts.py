@@ -135,8 +135,8 @@ def _windows(
     """That begin in a calm frame and have a touch in the middle; some, if there are many."""
     assert tracks.velocities is not None
     states = np.concatenate([tracks.positions, tracks.velocities], axis=-1)
-    busy = eventful.any(axis=2)
-    there = np.isfinite(states).all(axis=(2, 3))
+    busy = np.asarray(eventful.any(axis=2))
+    there = np.asarray(np.isfinite(states).all(axis=(2, 3)))
     first = np.array(
         [
             (p, k)

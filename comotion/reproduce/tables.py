@@ -134,7 +134,8 @@ def _source(name: str, scene: PaperScene, scale: str) -> AbstractSource:
     size = SCALES[scale]
     if name == TRUE_DYNAMICS:
         return Truth()
-    config = size.system(system(DEFAULT if name == OURS else name))
+    # Nothing acts beside the contacts of balls, so that there is no simple law to look for.
+    config = size.system(system(DEFAULT, simplify=False) if name == OURS else system(name))
     if name == OURS:
         return Ours(config, size.own_plan(config, scene))
     return Fit(config, size.plan(config, scene))

@@ -89,7 +89,14 @@ def test_asking_for_contacts_where_there_are_none_is_an_error(monkeypatch):
     # Too few frames for anything to reach the walls of the box.
     far = springs(sequences=6, frames=12, seed=0, half_width=50.0)
     with pytest.raises(BadInput, match="no hard contacts were found"):
-        fit(far, contacts="hard", simplify=False, inducing_alone=5, inducing_pair=5, fourier_features=4)
+        fit(
+            far,
+            contacts="hard",
+            simplify=False,
+            inducing_alone=5,
+            inducing_pair=5,
+            fourier_features=4,
+        )
 
 
 def test_a_system_that_cannot_collide_says_so(balls):

@@ -21,6 +21,7 @@ LASTING, LEARNED = 0.7, 40
 @pytest.fixture(scope="module")
 def balls():
     tracks = soft_balls(LASTING, sequences=LEARNED + 6)
+    assert tracks.velocities is not None
     values = np.concatenate([tracks.positions, tracks.velocities], axis=-1)
     return Trajectories.from_arrays(values, tracks.times, features=("x", "y", "vx", "vy"))
 
