@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,9 @@ def fit_and_forecast(name: str, seed: int, data: Path, out: Path) -> None:
         for stage in short.stages
     )
     plan = dataclasses.replace(short, stages=stages, calibration=0)
-    whole = {"hold_out": 0.0} if "hold_out" in inspect.signature(fit).parameters else {}
+    whole: dict[str, Any] = (
+        {"hold_out": 0.0} if "hold_out" in inspect.signature(fit).parameters else {}
+    )
     begin = time.perf_counter()
     fitted = fit(train, system=config, recipe=plan, seed=seed, progress=False, **whole)
     seconds = time.perf_counter() - begin
@@ -58,7 +61,8 @@ def compare(checkouts: list[Path], name: str, seed: int) -> None:
     data = bouncing_balls(sequences=200, objects=3, noise="low", seed=seed)
     parts = dict(zip(PARTS, data.split(100, 100), strict=True))
     truth = parts["valid"].values[:, FRAMES_SEEN:]
-    row, errors, scores = {"system": name, "seed": seed}, [], []
+    row: dict[str, Any] = {"system": name, "seed": seed}
+    errors, scores = [], []
     with tempfile.TemporaryDirectory() as there:
         file, out = Path(there) / "data.npz", Path(there) / "forecast.npz"
         values = {part: some.values for part, some in parts.items()}
