@@ -17,7 +17,7 @@ TINY: dict[str, Any] = {
     "fourier_features": 8,
     "iterations": 4,
     "windows": 10,
-    "calibration": 10,
+    "calibration": 0,
 }
 DATA = os.environ.get("COMOTION_DATA")
 
@@ -52,7 +52,7 @@ TABLES = {
 }
 
 
-@pytest.mark.usefixtures("several_candidates", "shared_by_devices")
+@pytest.mark.usefixtures("several_candidates")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", TABLES)
 def test_by_commands(name, tmp_path, monkeypatch, capsys):
@@ -106,7 +106,7 @@ def test_the_ten_lines_of_the_readme_run_and_the_fit_again(tmp_path, monkeypatch
     small = code.replace("sequences=60", "sequences=8, frames=30")
     assert small != code
     fit = cm.fit
-    tiny = TINY | {"progress": False}
+    tiny = TINY | {"regression": False, "progress": False}
     monkeypatch.setattr(cm, "fit", lambda *data, **options: fit(*data, **(tiny | options)))
     monkeypatch.chdir(tmp_path)
     for lines in (small, small.split("print(model)")[0]):

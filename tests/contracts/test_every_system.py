@@ -59,8 +59,9 @@ class Case:
         return self.fitted.config.system.who == "interacting"
 
 
-FROM_FIRST_FRAMES = [name for name in SYSTEMS if name != MOTION]
-"""Forecasts from the last frame, and what is learned by their score, have tests of their own."""
+FROM_FIRST_FRAMES = [name for name in SYSTEMS if name != MOTION and not name.endswith("-16")]
+"""Forecasts from the last frame, and what is learned by their score, have tests of their own; a
+state of 16 hidden numbers differs from one of 8 by the number."""
 
 
 @pytest.fixture(scope="module", params=FROM_FIRST_FRAMES)

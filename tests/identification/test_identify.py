@@ -165,9 +165,9 @@ def test_a_structure_whose_training_diverges_is_no_reason_to_stop(found, monkeyp
 
 def test_a_run_that_is_resumed_says_itself_what_it_fits(tmp_path):
     data = cm.simulate.walkers(sequences=6, objects=2, frames=30, seed=0)
-    tiny = {"hidden_alone": 4, "hidden_pair": 4, "encoder": "smoother", "iterations": 1}
-    tiny |= {"windows": 2, "pretrain": 0, "regression": False, "calibration": 0}
+    small = {"hidden_alone": 4, "hidden_pair": 4, "encoder": "smoother"}
+    recipe = cm.Recipe(stages=(cm.Stage(3, 1, 1e-2),), windows=2)
     quiet = {"progress": False, "report": False, "out": tmp_path}
-    first = cm.fit(data, system="I-NODE", seed=3, **tiny, **quiet)
+    first = cm.fit(data, system="I-NODE", recipe=recipe, seed=3, **small, **quiet)
     again = cm.fit(data, resume=True, **quiet)
     assert again.config == first.config
