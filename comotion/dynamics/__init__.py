@@ -9,7 +9,7 @@ from comotion.dynamics.accumulate import (
     Weighted,
 )
 from comotion.dynamics.base import AbstractDynamics, AbstractField, Scene
-from comotion.dynamics.interacting import InteractingDynamics, InteractingField
+from comotion.dynamics.interacting import InteractingDynamics
 from comotion.dynamics.joint import JointDynamics, joint_inputs
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "AbstractField",
     "AccumulationSizes",
     "InteractingDynamics",
-    "InteractingField",
     "JointDynamics",
     "Nonlinear",
     "Scene",

@@ -4,13 +4,11 @@ from comotion.encode.base import AbstractInitialStateEncoder
 from comotion.encode.filter import OriginFilter, origin_filter
 from comotion.encode.gaussian import Belief
 from comotion.encode.properties import PropertyEncoder, property_encoder
-from comotion.encode.readings import READINGS
 from comotion.encode.recurrent import Components, RecurrentEncoder, recurrent_encoder
 from comotion.encode.signs import SignBelief, SignReader, sign_reader
 from comotion.encode.smoother import SmoothingEncoder, smoothing_encoder
 
 __all__ = [
-    "READINGS",
     "AbstractInitialStateEncoder",
     "Belief",
     "Components",

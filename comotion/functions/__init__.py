@@ -5,7 +5,6 @@ from comotion.functions.base import AbstractDraw, AbstractRandomFunction, Capaci
 from comotion.functions.bayesian_mlp import BayesianMLP
 from comotion.functions.mlp import ACTIVATIONS, MLP, Network
 from comotion.functions.sparse_gp import (
-    AbstractCovariance,
     Diagonal,
     Full,
     SparseGP,
@@ -16,7 +15,6 @@ __all__ = [
     "ACTIVATIONS",
     "FUNCTIONS",
     "MLP",
-    "AbstractCovariance",
     "AbstractDraw",
     "AbstractRandomFunction",
     "BayesianMLP",

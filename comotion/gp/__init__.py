@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from comotion.config import parts
 from comotion.gp.combine import KernelProduct, KernelSum
-from comotion.gp.features import FourierBasis, Spectrum, fourier_basis
+from comotion.gp.features import fourier_basis
 from comotion.gp.inducing import k_means
 from comotion.gp.kernels import (
     AbstractKernel,
@@ -14,23 +14,18 @@ from comotion.gp.kernels import (
     SquaredExponential,
 )
 from comotion.gp.linalg import JITTERS, ConditioningError, safe_cholesky
-from comotion.gp.pathwise import PathwiseDraw, draw_pathwise
 
 __all__ = [
     "JITTERS",
     "KERNELS",
     "AbstractKernel",
     "ConditioningError",
-    "FourierBasis",
     "KernelProduct",
     "KernelSum",
     "Matern12",
     "Matern32",
     "Matern52",
-    "PathwiseDraw",
-    "Spectrum",
     "SquaredExponential",
-    "draw_pathwise",
     "fourier_basis",
     "k_means",
     "safe_cholesky",

@@ -1,7 +1,7 @@
 """Time: continuous or in jumps."""
 
 from comotion.integrate.base import AbstractIntegrator, Interval, OnceAnInterval, trajectory
-from comotion.integrate.bouncing import Bouncing, rounds_for
+from comotion.integrate.bouncing import Bouncing
 from comotion.integrate.contacts import overlaps
 from comotion.integrate.continuous import AdaptiveSteps, FixedSteps
 from comotion.integrate.discrete import FrameSteps
@@ -33,6 +33,5 @@ __all__ = [
     "no_noise",
     "noisy_trajectory",
     "overlaps",
-    "rounds_for",
     "trajectory",
 ]

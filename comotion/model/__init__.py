@@ -3,14 +3,13 @@
 from comotion.model.bound import Bound, evidence_bound
 from comotion.model.model import Beliefs, Model, Motion, Start
 from comotion.model.observe import AbstractDecoder, FirstEntries, LearnedDecoder, Observation
-from comotion.model.score import ForecastScore, forecast_score
+from comotion.model.score import forecast_score
 
 __all__ = [
     "AbstractDecoder",
     "Beliefs",
     "Bound",
     "FirstEntries",
-    "ForecastScore",
     "LearnedDecoder",
     "Model",
     "Motion",

@@ -1,7 +1,6 @@
 """Figures, animations, tables and pages (the only room that speaks matplotlib)."""
 
 from comotion.report.animation import animate
-from comotion.report.explorer import Explorer, explore
 from comotion.report.fields import independent_field_figure, interaction_field_figure
 from comotion.report.figures import forecast_figure
 from comotion.report.page import figure_png, write_page
@@ -11,10 +10,8 @@ from comotion.report.tables import Column, Table
 
 __all__ = [
     "Column",
-    "Explorer",
     "Table",
     "animate",
-    "explore",
     "figure_png",
     "forecast_figure",
     "independent_field_figure",

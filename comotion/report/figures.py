@@ -35,14 +35,7 @@ def forecast_figure(
     check_positions(data)
     coordinates = data.features[: data.spatial]
     objects = objects_in_scene(data, sequence)
-    figure, panels = style.new_figure(
-        len(objects),
-        len(coordinates),
-        width=1.2 + 4.3 * len(coordinates),
-        height=1.1 + 1.45 * len(objects),
-        sharex=True,
-        sharey="col",
-    )
+    figure, panels = style.object_panels(len(objects), len(coordinates), sharey="col")
     for row, a in zip(panels, objects, strict=True):
         for axes, coordinate in zip(row, coordinates, strict=True):
             forecast_panel(axes, forecast, data, sequence, a, coordinate)

@@ -26,14 +26,7 @@ def future_figure(forecast: Forecast, sequence: int = 0) -> Figure:
     coordinates = _coordinates(forecast)
     draws = _of_sequence(forecast, "observation", sequence)
     there = np.flatnonzero(np.isfinite(draws[0]).any(axis=(0, 2)))[:MOST_OBJECTS].tolist()
-    figure, panels = style.new_figure(
-        len(there),
-        len(coordinates),
-        width=1.2 + 4.3 * len(coordinates),
-        height=1.1 + 1.45 * len(there),
-        sharex=True,
-        sharey="col",
-    )
+    figure, panels = style.object_panels(len(there), len(coordinates), sharey="col")
     times = forecast.times[sequence]
     for row, a in zip(panels, there, strict=True):
         for axes, coordinate in zip(row, coordinates, strict=True):

@@ -25,14 +25,7 @@ def bands_figure(
 ) -> Figure:
     """Truth and bands of the first coordinate: one row an object, one column a system."""
     objects = objects_in_scene(data, sequence)
-    figure, panels = style.new_figure(
-        len(objects),
-        len(forecasts),
-        width=1.2 + 4.3 * len(forecasts),
-        height=1.1 + 1.45 * len(objects),
-        sharex=True,
-        sharey=True,
-    )
+    figure, panels = style.object_panels(len(objects), len(forecasts), sharey=True)
     coordinate = data.features[0]
     low, high = np.nanmin(data.values[..., 0]), np.nanmax(data.values[..., 0])
     for column, (name, forecast) in zip(panels.T, forecasts.items(), strict=True):

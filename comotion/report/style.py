@@ -4,7 +4,7 @@ Colours are those of Okabe and Ito, which colour-blind readers can tell apart. S
 each figure rather than in matplotlib's global settings, so that threads do not disturb another.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,6 +34,14 @@ def new_figure(
     for axes in panels.flat:
         tidy(axes)
     return figure, panels
+
+
+def object_panels(
+    objects: int, columns: int, *, sharey: bool | Literal["col"]
+) -> tuple[Figure, np.ndarray]:
+    """Courses in time: a row for each object."""
+    width, height = 1.2 + 4.3 * columns, 1.1 + 1.45 * objects
+    return new_figure(objects, columns, width=width, height=height, sharex=True, sharey=sharey)
 
 
 def tidy(axes: Axes) -> None:

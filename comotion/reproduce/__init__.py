@@ -1,10 +1,9 @@
 """The paper's tables: what they print, and the runs that make them again."""
 
 from comotion.reproduce.found import Found, Line, found
-from comotion.reproduce.tables import Entry, PaperTable, labels, results, runs_of, select, table
+from comotion.reproduce.tables import PaperTable, labels, results, runs_of, select, table
 
 __all__ = [
-    "Entry",
     "Found",
     "Line",
     "PaperTable",

@@ -6,8 +6,8 @@ makes bands as wide as a recording's own past asks for.
 """
 
 from comotion.scoring.adaptive import adapt, adapted
-from comotion.scoring.at_origins import REFERENCES, evaluate, evaluate_at, forecast_at
-from comotion.scoring.distributions import AbstractPredictive, GaussianPaths, SampledPaths
+from comotion.scoring.at_origins import REFERENCES, evaluate, forecast_at
+from comotion.scoring.distributions import AbstractPredictive, SampledPaths
 from comotion.scoring.evaluation import Evaluation
 from comotion.scoring.kalman import DampedVelocity, OUAcceleration, Wandering, WhiteAcceleration
 from comotion.scoring.lead_scores import MEASURES, LeadScores, score_at
@@ -18,7 +18,6 @@ from comotion.scoring.references import (
     ConstantTurn,
     ConstantVelocity,
 )
-from comotion.scoring.resampling import ConfidenceInterval
 from comotion.scoring.rolling import Origins, Protocol, roll
 
 __all__ = [
@@ -28,12 +27,10 @@ __all__ = [
     "AbstractReference",
     "AlongAcross",
     "Climatology",
-    "ConfidenceInterval",
     "ConstantTurn",
     "ConstantVelocity",
     "DampedVelocity",
     "Evaluation",
-    "GaussianPaths",
     "LeadScores",
     "OUAcceleration",
     "Origins",
@@ -44,7 +41,6 @@ __all__ = [
     "adapt",
     "adapted",
     "evaluate",
-    "evaluate_at",
     "forecast_at",
     "roll",
     "score_at",

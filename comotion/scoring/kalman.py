@@ -60,11 +60,6 @@ class AbstractKalman(AbstractReference):
         parameters, likelihood = max(found, key=lambda one: one[1])
         return cls(parameters, units, speed, likelihood - np.log(units.length))
 
-    @property
-    def observation_noise(self) -> float:
-        """Standard deviation of measured positions, in the data's units."""
-        return float(self.parameters.noise[0]) * self.units.length
-
     def forecast(self, origins: Origins) -> GaussianPaths:
         shape = origins.future.shape
         start = last_state(origins)[0]

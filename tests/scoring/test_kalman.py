@@ -121,7 +121,8 @@ def simulated(seed: int, noise: float, driven: str, velocities: bool = False) ->
 )
 def test_noise_is_found_in_the_units_of_the_data(reference, driven):
     fitted = reference.fit(simulated(0, 0.01, driven), PROTOCOL)
-    assert fitted.observation_noise == pytest.approx(0.01, rel=0.1)
+    noise = float(fitted.parameters.noise[0]) * fitted.units.length
+    assert noise == pytest.approx(0.01, rel=0.1)
 
 
 def test_richer_processes_are_at_least_as_likely():

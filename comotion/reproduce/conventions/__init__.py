@@ -3,15 +3,12 @@
 All frames count, those the encoder saw included; `comotion.evaluate` scores forecast frames only.
 """
 
-from comotion.reproduce.conventions.baselines import lead_times
-from comotion.reproduce.conventions.metrics import CONVENTIONS, METRICS, Metric
+from comotion.reproduce.conventions.metrics import CONVENTIONS, METRICS
 from comotion.reproduce.conventions.scores import Scores, paper_scores
 
 __all__ = [
     "CONVENTIONS",
     "METRICS",
-    "Metric",
     "Scores",
-    "lead_times",
     "paper_scores",
 ]
