@@ -50,7 +50,9 @@ def measured(kind: str, folder: Path, cache: str | None) -> dict[str, Any]:
     words += ["--out", str(folder / "run"), "--overwrite"]
     kept = {} if cache is None else {"JAX_COMPILATION_CACHE_DIR": cache}
     before, begun, now = processor_seconds(), time.monotonic(), time.time()
-    subprocess.run(words, env=os.environ | kept, check=True, capture_output=True)
+    done = subprocess.run(words, env=os.environ | kept, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
     row: dict[str, Any] = {"seconds": round(time.monotonic() - begun, 1)}
     row["processor_seconds"] = round(processor_seconds() - before, 1)
     figures = folder / "run" / "metrics.jsonl"
