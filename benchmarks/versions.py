@@ -66,7 +66,7 @@ def compare(checkouts: list[Path], name: str, seed: int) -> None:
     with tempfile.TemporaryDirectory() as there:
         file, out = Path(there) / "data.npz", Path(there) / "forecast.npz"
         values = {part: some.values for part, some in parts.items()}
-        np.savez(file, times=parts["train"].times, **values)
+        np.savez(file, times=parts["train"].times, train=values["train"], valid=values["valid"])
         for checkout in checkouts:
             words = [sys.executable, __file__, "--fit", name, str(seed), str(file), str(out)]
             paths = os.environ | {"PYTHONPATH": str(checkout.resolve())}

@@ -70,7 +70,8 @@ def test_training_makes_the_data_likelier(finished, balls):
     after, _ = finished
     before, _ = prepare(balls, after.config, key=jax.random.key(0))
     dataset = to_dataset(balls[:4], after.scaling)
-    plan = step_plan(after.config, after.config.recipe.stages[-1], dataset)
+    stage, layout = after.config.recipe.stages[-1], after.model.dynamics.layout
+    plan = step_plan(after.config, stage, dataset, layout)
     first, last = (
         held_out_figure(*everywhere((one.model, dataset), plan.mesh), jax.random.key(2), plan)
         for one in (before, after)
