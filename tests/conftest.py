@@ -1,9 +1,11 @@
 import ctypes
 import gc
+import importlib
 import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 # Many tests build a program that an earlier one has built, here, in the other worker or in a
@@ -82,14 +84,19 @@ def few_programs() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def small_programs() -> Iterator[None]:
-    """Choosing among several initial states is half of what there is to compile in a forecast, and
-    sharing the work among devices a quarter. Both have tests of their own."""
+    """Choosing among several initial states is half of what there is to compile in a forecast,
+    sharing the work among devices a quarter, and a law written four times half of a step. All
+    have tests of their own."""
+    from comotion.integrate import FixedSteps
     from comotion.predict import draws, forecasting
     from comotion.train import calibrate, step
+
+    build = importlib.import_module("comotion.systems.build")
 
     with pytest.MonkeyPatch.context() as patch:
         for room in (forecasting, calibrate):
             patch.setattr(room, "CANDIDATES", 1)
+        patch.setattr(build, "FixedSteps", partial(FixedSteps, looped=True))
         patch.setattr(draws, "mesh_of", lambda devices: None)
         patch.setattr(step, "mesh_for", lambda count: None)
         yield

@@ -49,6 +49,10 @@ class AbstractIntegrator(eqx.Module):
         """How long its steps are in an interval of this length."""
         return length
 
+    def without_gradient(self) -> "AbstractIntegrator":
+        """For forecasts, through which nothing is differentiated."""
+        return self
+
 
 def kicked(
     rates: Rates, states: States, time: Time, length: Time, interval: Interval, spatial: int

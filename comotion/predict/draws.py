@@ -1,5 +1,6 @@
 """Draws of the future: some on each device at once, every sequence under each drawn law."""
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -51,6 +52,7 @@ def draw_chunks(
     Few sequences alone would leave a device waiting for its own overhead, so it follows them under
     several laws together.
     """
+    model = dataclasses.replace(model, integrator=model.integrator.without_gradient())
     devices = jax.local_devices()[:draws]
     mesh = mesh_of(devices)
     together = draws_together(model, grids, math.ceil(draws / len(devices)))

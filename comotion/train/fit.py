@@ -139,8 +139,8 @@ def _trained(
     key_build, key_start, key_train, key_calibrate = keys
     identity = fingerprint(train)
     fitted, dataset = untrained(train, config, key=key_build)
-    # Which contacts there are is part of a checkpoint's shape, so they are found again.
-    if not _has_started(folder) or config.system.contacts != "off" or config.system.simplify:
+    # Which contacts and simple laws there are is part of a checkpoint's shape: found again.
+    if not _has_started(folder) or config.system.contacts != "off":
         fitted = started(fitted, dataset, watcher, key=key_start)
     state = first_state(fitted.model)
     if folder is not None:

@@ -67,6 +67,12 @@ def test_substeps_are_the_same_as_asking_for_the_times_between():
     )
 
 
+def test_a_loop_over_the_stages_takes_the_same_steps():
+    plain, looped = (solve(FixedSteps(2, looped), IRREGULAR) for looped in (False, True))
+    np.testing.assert_allclose(looped, plain, rtol=1e-14)
+    assert FixedSteps(2).without_gradient() == FixedSteps(2, looped=True)
+
+
 @pytest.mark.parametrize("method", ["tsit5", "dopri5"])
 def test_adaptive_steps_reach_the_tolerance_asked_for(method, exact):
     integrator = AdaptiveSteps(method, rtol=1e-9, atol=1e-9)
@@ -87,11 +93,12 @@ def test_intervals_of_no_length_do_nothing(integrator):
     assert not np.allclose(padded[1], padded[0])
 
 
+@pytest.mark.parametrize("looped", [False, True])
 @pytest.mark.parametrize("steps", [1, 3])
-def test_gradients_through_the_solver_agree_with_finite_differences(steps):
+def test_gradients_through_the_solver_agree_with_finite_differences(steps, looped):
     def loss(start, stiffness):
         field = lambda states, time, interval: pendulums(states, time, stiffness)
-        return jnp.sum(solve(FixedSteps(steps), IRREGULAR, field, start) ** 2)
+        return jnp.sum(solve(FixedSteps(steps, looped), IRREGULAR, field, start) ** 2)
 
     at = (jnp.asarray(START), jnp.asarray(4.0))
     check_grads(jax.jit(loss), at, order=1, modes=["rev"], rtol=1e-6)
