@@ -58,12 +58,12 @@ def restore(tree: Tree, arrays: dict[str, np.ndarray], path: Path) -> Tree:
     wanted = dict(_named_arrays(tree))
     if wanted.keys() != arrays.keys():
         odd = sorted(wanted.keys() ^ arrays.keys())[0]
-        raise damaged(path, f"its weights do not fit its config, for example at {odd}")
+        raise of_another_version(path, f"its weights do not fit its config, for example at {odd}")
     for name, leaf in wanted.items():
         found = arrays[name]
         if leaf.shape != found.shape or leaf.dtype != found.dtype:
             kinds = (f"{array.dtype} of shape {array.shape}" for array in (found, leaf))
-            raise damaged(path, f"{name} is {', not '.join(kinds)}")
+            raise of_another_version(path, f"{name} is {', not '.join(kinds)}")
     names = iter(wanted)
     return jax.tree.map(
         lambda leaf: jax.device_put(arrays[next(names)]) if _is_array(leaf) else leaf, tree
@@ -111,6 +111,14 @@ def _about(path: Path, text: str | None) -> dict[str, Any]:
 
 def damaged(path: Path, why: str) -> BadInput:
     return BadInput(f"{path}: damaged or not a comotion file ({why}); use another copy")
+
+
+def of_another_version(path: Path, why: str) -> BadInput:
+    """A file whose checksum is right, but whose arrays are none of today's model."""
+    return BadInput(
+        f"{path}: written by another version of comotion ({why}); fit again, or read it with the "
+        "version that wrote it"
+    )
 
 
 def first_line(error: Exception) -> str:
